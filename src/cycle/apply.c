@@ -1,9 +1,88 @@
 /* A cycle as a linear map, z = M r, and how its launches are recorded: whole, or before and after a coarsest level whose KSP works on the
    host. */
-#include "composite.h"
 #include "internal.h"
 
-/* An error may have ended the last application anywhere. */
+static PetscLogDouble *const counters[VP_COUNTERS] = {&petsc_isend_ct, &petsc_isend_len, &petsc_irecv_ct, &petsc_irecv_len};
+
+typedef struct {
+  VpWork    work;
+  void     *context;
+  PetscBool done;
+} Run;
+
+static PetscErrorCode GoThrough(void *context)
+{
+  Run *run = context;
+
+  PetscFunctionBegin;
+  PetscCall(run->work(run->context));
+  run->done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the work was gone through: what became of vectors and counters, which were `flops` and `counted` before */
+static PetscErrorCode Remember(VpRecorded *recorded, PetscInt n, const VpVector vectors[], PetscLogDouble flops,
+                               const PetscLogDouble counted[])
+{
+  PetscLogDouble now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetFlops(&now));
+  recorded->flops = now - flops;
+  for (int i = 0; i < VP_COUNTERS; i++) recorded->messages[i] = *counters[i] - counted[i];
+  if (!recorded->after) PetscCall(PetscCalloc1(n, &recorded->after));
+  for (PetscInt i = 0; i < n; i++) {
+    if (vectors[i]) PetscCall(VpVectorGetState(vectors[i], &recorded->after[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Restore(VpLevel level, const VpRecorded *recorded, PetscInt n, const VpVector vectors[])
+{
+  PetscFunctionBegin;
+  PetscCall(VpLogFlops(level, recorded->flops));
+  for (int i = 0; i < VP_COUNTERS; i++) *counters[i] += recorded->messages[i];
+  for (PetscInt i = 0; i < n; i++) {
+    if (vectors[i]) PetscCall(VpVectorSetState(vectors[i], &recorded->after[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpReplay(VpLevel level, VpRecorded *recorded, PetscInt n, const VpVector vectors[], VpWork work, void *context)
+{
+  Run            run = {work, context, PETSC_FALSE};
+  PetscLogDouble flops, counted[VP_COUNTERS];
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetFlops(&flops));
+  for (int i = 0; i < VP_COUNTERS; i++) counted[i] = *counters[i];
+  PetscCall(level->backend->replay(&recorded->recording, GoThrough, &run));
+  if (run.done) PetscCall(Remember(recorded, n, vectors, flops, counted));
+  else PetscCall(Restore(level, recorded, n, vectors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpRecordedForget(const VpBackend *backend, VpRecorded *recorded)
+{
+  PetscFunctionBegin;
+  if (backend->forget) PetscCall(backend->forget(&recorded->recording));
+  PetscCall(PetscFree(recorded->after));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCycleVectors(VpCycle cycle, PetscInt l, VpVector vectors[])
+{
+  PetscInt n = 0;
+
+  for (const VpCycleLevel *at = cycle->at + l; at < cycle->at + cycle->nlevel; at++) {
+    vectors[n++] = at->b;
+    vectors[n++] = at->x;
+    vectors[n++] = at->r;
+  }
+  return n;
+}
+
+/* Resets the vectors: an error may have interrupted the last application. */
 PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
 {
   const PetscInt n = VpCycleVectors(cycle, l, cycle->vectors);
@@ -12,7 +91,7 @@ PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
   for (PetscInt i = 0; i < n; i++) {
     if (cycle->vectors[i]) PetscCall(VpVectorAbandon(cycle->vectors[i]));
   }
-  *r = cycle->composite && !l ? VpCompositeIn(cycle->composite) : cycle->b[l];
+  *r = cycle->npartial && !l ? cycle->leaves.in : cycle->at[l].b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -21,34 +100,22 @@ static PetscErrorCode Whole(void *context)
   const VpPass *pass = context;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorZero(pass->cycle->x[pass->level]));
+  PetscCall(VpVectorZero(pass->cycle->at[pass->level].x));
   PetscCall(VpCycleWhole(pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
-{
-  const PetscInt l = cycle->nlevel - 1;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
-  if (cycle->columns) PetscCall(VpCoarseColumnsSolve(cycle->columns, cycle->coarse, cycle->b[l], cycle->x[l]));
-  else PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->b[l], cycle->x[l]));
-  PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A record ends with nothing under way. */
+/* No message may be in flight when a recording ends. */
 static PetscErrorCode AllDown(void *context)
 {
   const VpPass *pass = context;
   const VpCycle cycle = pass->cycle;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorZero(cycle->x[pass->level]));
+  PetscCall(VpVectorZero(cycle->at[pass->level].x));
   for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpCycleDown(pass, l));
   PetscCall(VpCycleTurn(pass));
-  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpVectorArrive(cycle->b[l]));
+  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpVectorArrive(cycle->at[l].b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +134,7 @@ static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork wor
   if (cycle->replays) {
     const PetscInt n = VpCycleVectors(cycle, pass->level, cycle->vectors);
 
-    PetscCall(VpReplay(cycle->level[0], recorded, n, cycle->vectors, work, pass));
+    PetscCall(VpReplay(cycle->at[0].level, recorded, n, cycle->vectors, work, pass));
   } else PetscCall(work(pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,7 +142,7 @@ static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork wor
 PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
 {
   VpPass      pass = {cycle, l, transpose};
-  VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
+  VpRecorded *recorded = cycle->at[l].recorded[!!transpose];
 
   PetscFunctionBegin;
   if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, Whole, &pass));
@@ -89,14 +156,14 @@ PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
 
 PetscErrorCode VpCycleLeave(VpCycle cycle, PetscInt l, PetscBool add, double scale, double *z)
 {
-  VpVector x = cycle->x[l];
+  VpVector x = cycle->at[l].x;
 
   PetscFunctionBegin;
-  if (cycle->composite && !l) {
-    for (PetscInt part = 0; part <= cycle->parts; part++) PetscCall(VpCompositeLeave(cycle->composite, part, cycle->x[part]));
-    x = VpCompositeOut(cycle->composite);
+  if (cycle->npartial && !l) {
+    for (PetscInt k = 0; k <= cycle->npartial; k++) PetscCall(VpCycleToLeaves(cycle, k));
+    x = cycle->leaves.out;
   }
-  PetscCall(VpVectorLeave(x, add, VpLevelUndo(cycle->level[l], scale), z));
+  PetscCall(VpVectorLeave(x, add, VpLevelUndo(cycle->at[l].level, scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

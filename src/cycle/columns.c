@@ -11,11 +11,6 @@ struct VpColumns_ {
   VpVector *right, *left; /* [n] windows of the finest level's b and x */
 };
 
-struct VpCoarseColumns_ {
-  int32_t  n;
-  VpVector b, x; /* of the base's coarsest level */
-};
-
 /* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit
    caches, or keep a device busy, go at once. */
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
@@ -26,67 +21,18 @@ PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
 }
 
-PetscErrorCode VpCoarseColumnsCreate(VpCycle base, int32_t n, VpCoarseColumns *out)
-{
-  const VpLevel   level = base->level[base->nlevel - 1];
-  VpCoarseColumns columns;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&columns));
-  *out = columns;
-  columns->n = n;
-  PetscCall(VpVectorCreate(level, 1, "coarse right-hand side", &columns->b));
-  PetscCall(VpVectorCreate(level, 2, "coarse solution", &columns->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseColumnsDestroy(VpCoarseColumns *out)
-{
-  PetscFunctionBegin;
-  if (*out) {
-    PetscCall(VpVectorDestroy(&(*out)->b));
-    PetscCall(VpVectorDestroy(&(*out)->x));
-  }
-  PetscCall(PetscFree(*out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseColumnsSolve(VpCoarseColumns columns, VpCoarse coarse, VpVector b, VpVector x)
-{
-  const VpLevel level = columns->b->level;
-  const size_t  bytes = level->mesh->nown * level->block;
-  const void   *from, *solved;
-  void         *right, *to;
-
-  PetscFunctionBegin;
-  if (VpCoarseTakesColumns(coarse)) {
-    PetscCall(VpCoarseSolve(coarse, columns->n, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VpVectorRead(b, VP_GHOST_NONE, &from));
-  PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
-  for (size_t k = 0; k < (size_t)columns->n; k++) {
-    PetscCall(VpVectorWrite(columns->b, VP_GHOST_NONE, &right));
-    PetscCall(level->backend->copy((const char *)from + k * bytes, bytes, right));
-    PetscCall(VpCoarseSolve(coarse, 1, columns->b, columns->x));
-    PetscCall(VpVectorRead(columns->x, VP_GHOST_NONE, &solved));
-    PetscCall(level->backend->copy(solved, bytes, (char *)to + k * bytes));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A move and the leaves of an adaptive mesh know one copy. */
 PetscBool VpColumnsCan(VpCycle cycle)
 {
   for (PetscInt l = 1; l < cycle->nlevel; l++) {
-    if (cycle->move[l]) return PETSC_FALSE;
+    if (cycle->at[l].move) return PETSC_FALSE;
   }
-  return (PetscBool)(!cycle->composite);
+  return (PetscBool)!cycle->npartial;
 }
 
 PetscErrorCode VpColumnsCreate(VpCycle base, int32_t n, VpColumns *out)
 {
-  const int32_t nown = base->level[0]->mesh->nown;
+  const int32_t nown = base->at[0].level->mesh->nown;
   VpColumns     columns;
 
   PetscFunctionBegin;
@@ -96,8 +42,8 @@ PetscErrorCode VpColumnsCreate(VpCycle base, int32_t n, VpColumns *out)
   PetscCall(VpCycleRepeat(base, n, &columns->cycle));
   PetscCall(PetscCalloc2(n, &columns->right, n, &columns->left));
   for (int32_t k = 0; k < n; k++) {
-    PetscCall(VpVectorCreateWindow(columns->cycle->b[0], base->level[0], k * nown, &columns->right[k]));
-    PetscCall(VpVectorCreateWindow(columns->cycle->x[0], base->level[0], k * nown, &columns->left[k]));
+    PetscCall(VpVectorCreateWindow(columns->cycle->at[0].b, base->at[0].level, k * nown, &columns->right[k]));
+    PetscCall(VpVectorCreateWindow(columns->cycle->at[0].x, base->at[0].level, k * nown, &columns->left[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,13 +84,13 @@ PetscErrorCode VpColumnsSolve(VpColumns columns, PetscBool transpose)
 {
   PetscFunctionBegin;
   PetscCall(VpCycleRun(columns->cycle, 0, transpose));
-  PetscCall(VpVectorRead(columns->cycle->x[0], VP_GHOST_NONE, NULL));
+  PetscCall(VpVectorRead(columns->cycle->at[0].x, VP_GHOST_NONE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpColumnsLeave(VpColumns columns, int32_t column, double scale, double *z)
 {
   PetscFunctionBegin;
-  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, VpLevelUndo(columns->cycle->level[0], scale), z));
+  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, VpLevelUndo(columns->cycle->at[0].level, scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,29 +27,51 @@ typedef struct {
   PetscBool dense;        /* the coarsest of them is inverted as a dense matrix */
   double    seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
 } VpLevelCount;
+/* A piece of work whose launches are replayed: what PETSc counts of it (flops; messages sent and received, and their bytes), and the states
+   of the vectors after it. */
+enum { VP_COUNTERS = 4 };
+typedef struct {
+  VpRecording    recording;
+  PetscLogDouble flops, messages[VP_COUNTERS];
+  VpVectorState *after;
+} VpRecorded;
+
+/* A level of a cycle. Nested iteration uses level, b, x and move alone. */
+typedef struct {
+  VpLevel            level;
+  VpVector           b, x, r;        /* right-hand side, correction, residual; r is NULL until it is first needed */
+  VpSmoother         smoother;       /* NULL on the coarsest level */
+  VpMove             move;           /* from the ranks with the finer level's parents to those with this level; NULL if they are the same */
+  PetscInt           visits;         /* how often a W or F cycle corrects x from the next level */
+  PetscInt           repeats;        /* sweeps in place of one: 2 where `hard` of VpCoarsening is */
+  struct VpPartial_ *partial;        /* what ties the level to the leaves of an adaptive mesh; NULL on coarser levels than any leaf */
+  VpRecorded         recorded[2][2]; /* [plain, transposed][whole or before, after the coarse solve] from this level down */
+} VpCycleLevel;
+
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions options; /* with the type that was chosen */
-  VpLevelCount   count;
-  VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
-  PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, but (unless adaptive) of finest ones */
-  double         rough;    /* the part of the second level's cells of whose children on the finest it is more than VP_VARIES */
-  PetscInt       nlevel;
-  VpLevel       *level;               /* level[0] is the finest, level[nlevel - 1] the coarsest */
-  struct VpComposite_     *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
-  PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
-  VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
-  struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
-  PetscInt                *visits;    /* [nlevel] how often a W or F cycle corrects a level's x from the next one */
-  PetscInt                *repeats;   /* [nlevel] how often every sweep is made: twice where `hard` of VpCoarsening is */
-  struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
-                                       where these are the same */
-  VpCoarse                 coarse;  /* A cycle of several columns has that of its base. */
-  struct VpCoarseColumns_ *columns; /* what brings columns to it; NULL unless the cycle has several */
-  PetscBool                replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
-                                            coarse solve. */
-  struct VpRecorded_      *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
-  VpVector                *vectors;        /* [3 nlevel] room for a list of them */
+  VpCycleOptions options; /* as the user wishes */
+  struct {
+    VpCycleType type;
+    PetscInt    cell_sweeps;
+  } chosen; /* by the coefficient where the options leave it open, else as there */
+  VpLevelCount  count;
+  VpLattice     base;     /* the finest mesh's, with the coefficient that the coarsening needs */
+  PetscReal     contrast; /* largest ratio of the coefficients of two siblings, over all levels but (unless adaptive) the finest */
+  double        rough;    /* fraction of second-level cells whose children's coefficients differ by more than a factor VP_VARIES */
+  PetscInt      nlevel;
+  VpCycleLevel *at;       /* [nlevel] at[0] is the finest level, at[nlevel - 1] the coarsest */
+  PetscInt      npartial; /* levels finer than the finest one that covers the domain; 0 unless the mesh is adaptive */
+  struct {
+    VpLevel  level;
+    VpVector in, out;           /* what enters the cycle and what leaves it */
+  } leaves;                     /* of an adaptive mesh; NULL without one */
+  VpCoarse  coarse;             /* A cycle of several columns has that of its base. */
+  int32_t   ncolumn;            /* 0 unless the cycle has several columns: copies of the mesh */
+  VpVector  column_b, column_x; /* of one column on the base's coarsest level */
+  PetscBool replays, whole;     /* Launches are recorded and replayed; as one record (whole), else as two, before and after the coarse
+                                   solve. */
+  VpVector *vectors;            /* [3 nlevel] room for a list of them */
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
@@ -57,10 +79,10 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int de
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
 /* Collective. count->levels may be more than there are, where the options say so. */
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpLevelCount *);
-/* Ensures: an error unless there can be so many, of `most` that there are. levels <= 0: they are not asked for */
+/* Error unless levels <= most. levels <= 0 means that none were requested. */
 PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most);
-/* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
-static inline PetscInt VpCycleParts(VpMesh finest)
+/* number of partial levels: those finer than the finest level that covers the whole domain */
+static inline PetscInt VpCyclePartial(VpMesh finest)
 {
   return finest->depth ? finest->level - finest->least : 0;
 }

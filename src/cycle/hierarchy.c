@@ -1,12 +1,9 @@
 /* The levels of a cycle: how they are made and released. */
-#include "composite.h"
 #include "internal.h"
 #include "../base/progress.h"
 
-/* With fewer unknowns per rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
-#define VP_FEW_UNKNOWNS 500
-#define VP_FEWER        3.2 /* times fewer cells: between a halving in one direction and one in two */
-#define VP_ROUGH        0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */
+#define VP_FEWER 3.2 /* times fewer cells: between a halving in one direction and one in two */
+#define VP_ROUGH 0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */
 
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscReal **coefficient)
@@ -24,30 +21,10 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As measured: a second repeat helps from degree 3 on. */
-PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
-{
-  if (options->corners != PETSC_DECIDE) return options->corners;
-  return degree <= 2 ? 1 : 2;
-}
-
-PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
-{
-  if (options->gather != PETSC_DECIDE) return options->gather;
-  return VpIsDevice(backend) ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
-}
-
-PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
-{
-  const PetscInt least = VpLeastCells(options, backend, L->domain->dim, degree), n = (PetscInt)L->ncell;
-
-  return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
-}
-
 /* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here */
 static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, const PetscReal own[], VpMesh coarse, PetscReal a[])
 {
-  const PetscBool finest = (PetscBool)(!cycle->parts && mesh == cycle->level[0]->mesh);
+  const PetscBool finest = (PetscBool)(!cycle->npartial && mesh == cycle->at[0].level->mesh);
   double          rough = 0;
   PetscReal      *contrast;
 
@@ -70,7 +47,7 @@ static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpPr
   VpMesh       fine = NULL, mesh = finest;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l <= cycle->parts; l++, fine = mesh, mesh = mesh->coarser) {
+  for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = mesh->coarser) {
     PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
     if (fine) PetscCall(CoarsenCoefficient(cycle, fine, (int)width, a[l - 1], mesh, a[l]));
     for (int32_t c = 0; c < mesh->nown; c++) {
@@ -106,50 +83,38 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
 /* What waits for the host, if only for messages, cannot be recorded. */
 static PetscErrorCode CheckReplays(VpCycle cycle)
 {
-  const VpLevel finest = cycle->level[0];
+  const VpLevel finest = cycle->at[0].level;
   KSP           ksp;
 
   PetscFunctionBegin;
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
   cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (finest->mesh->size == 1 || finest->mesh->link));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
-  if (ksp && cycle->options.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
+  if (ksp && cycle->chosen.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateLevel(VpCycle cycle, PetscInt l, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  VpLevel level;
+  VpCycleLevel *at = &cycle->at[l];
 
   PetscFunctionBegin;
-  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, cycle->options.precision, backend, &cycle->level[l]));
-  level = cycle->level[l];
-  PetscCall(VpVectorCreate(level, 1, "right-hand side", &cycle->b[l]));
-  PetscCall(VpVectorCreate(level, 2, "correction", &cycle->x[l]));
-  if (l) PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, level, &cycle->move[l]));
+  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, cycle->options.precision, backend, &at->level));
+  PetscCall(VpVectorCreate(at->level, 1, "right-hand side", &at->b));
+  PetscCall(VpVectorCreate(at->level, 2, "correction", &at->x));
+  if (l) PetscCall(VpMoveCreate(at[-1].level->mesh->coarser, at->level, &at->move));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
 {
   const VpCycleOptions *options = &cycle->options;
-  const VpLevel         level = cycle->level[l];
+  VpCycleLevel         *at = &cycle->at[l];
 
   PetscFunctionBegin;
-  PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
-                             &cycle->smoother[l]));
-  if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One sweep does not reach across a stack of more cells than a patch has, and the next level is no better there. */
-PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
-{
-  const VpCoarsening *step;
-
-  PetscFunctionBegin;
-  PetscCall(VpLatticeCoarsen(L, how, &step));
-  *sweeps = step->hard ? 2 : 1;
+  PetscCall(VpSmootherCreate(at->level, options->space, options->residual, options->exchange,
+                             VpCornerSweeps(options, at->level->problem.degree), &at->smoother));
+  if (!l) VpSmootherRenewGhosts(at->smoother);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,23 +122,23 @@ static PetscErrorCode CountRepeats(VpCycle cycle)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++)
-    PetscCall(VpCountSweeps(cycle->level[l]->mesh->lattice, cycle->options.coarsening, &cycle->repeats[l]));
+    PetscCall(VpCountSweeps(cycle->at[l].level->mesh->lattice, cycle->options.coarsening, &cycle->at[l].repeats));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A level is corrected twice where the next one has few cells compared with the last level that corrected twice, at first with the finest,
-   so that the work of all levels stays a small multiple of the finest's; but once by the coarsest, which is solved, and on levels that have
-   a part of the cells. */
+   so that the work of all levels stays a small multiple of the finest's. It is corrected once by the coarsest level, which is solved, and
+   on partial levels. */
 static void CountVisits(VpCycle cycle)
 {
-  double cells = (double)cycle->level[cycle->parts]->mesh->ncell;
+  double cells = (double)cycle->at[cycle->npartial].level->mesh->ncell;
 
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
-    const double next = (double)cycle->level[l + 1]->mesh->ncell;
+    const double next = (double)cycle->at[l + 1].level->mesh->ncell;
 
-    cycle->visits[l] = 1;
-    if (l < cycle->parts || next * VP_FEWER > cells || l + 2 == cycle->nlevel) continue;
-    cycle->visits[l] = 2;
+    cycle->at[l].visits = 1;
+    if (l < cycle->npartial || next * VP_FEWER > cells || l + 2 == cycle->nlevel) continue;
+    cycle->at[l].visits = 2;
     cells = next;
   }
 }
@@ -182,19 +147,19 @@ static void CountVisits(VpCycle cycle)
    on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
-  const MPI_Comm  comm = cycle->level[0]->mesh->comm;
-  VpCycleOptions *o = &cycle->options;
-  PetscBool       rough;
+  const MPI_Comm        comm = cycle->at[0].level->mesh->comm;
+  const VpCycleOptions *o = &cycle->options;
+  PetscBool             rough;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, comm));
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
-  if (o->type == VP_CYCLE_AUTO) {
-    o->type = o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  }
-  if (o->cell_sweeps < 0) o->cell_sweeps = rough;
-  for (PetscInt l = 0; o->cell_sweeps && l < cycle->nlevel - 1; l++) PetscCall(VpSmootherAddCells(cycle->smoother[l], o->cell_sweeps));
+  cycle->chosen.type = o->type;
+  if (o->type == VP_CYCLE_AUTO) cycle->chosen.type = o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
+  cycle->chosen.cell_sweeps = o->cell_sweeps < 0 ? (PetscInt)rough : o->cell_sweeps;
+  for (PetscInt l = 0; cycle->chosen.cell_sweeps && l < cycle->nlevel - 1; l++)
+    PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,39 +181,88 @@ static PetscErrorCode CopyUnlessAgreed(VpLattice lattice, VpCoarsen how, VpMesh 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
+static PetscErrorCode PlaceLeaves(VpMesh mesh, VpPartial *p)
 {
-  VpProblem   p = *problem;
-  PetscReal  *coefficient = NULL;
-  PetscReal  *spread[VP_MOST_LEVELS] = {NULL};
-  VpMesh      mesh = finest;
-  VpLattice   lattice[VP_MOST_LEVELS];
-  PetscMPIInt ranks;
-  int         most;
+  int32_t *leaf, *cell;
 
   PetscFunctionBegin;
-  if (cycle->parts) PetscCall(VpMeshCreateLevels(finest, &mesh));
+  PetscCall(PetscMalloc2(mesh->nown, &leaf, mesh->nown, &cell));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mesh->leaf[c] < 0) continue;
+    leaf[p->n] = mesh->leaf[c];
+    cell[p->n++] = c;
+  }
+  PetscCall(VpPlaceArray(&p->arrays, leaf, p->n, "leaves", &p->leaf));
+  PetscCall(VpPlaceArray(&p->arrays, cell, p->n, "leaves", &p->cell));
+  PetscCall(PetscFree2(leaf, cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the edges between a level and the next one. Ghosts travel after every colour, of which 3D has VP_EDGE_COLORS, or once before all. */
+static PetscErrorCode SetEdges(VpLevel fine, VpLevel coarse, VpExchange exchange, VpPartial *p)
+{
+  PetscFunctionBegin;
+  p->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
+  PetscCall(VpPlaceEdges(fine, coarse, (PetscBool)!p->exchanges, &p->arrays, &p->edges));
+  for (int c = 0; c < VP_EDGE_COLORS; c++) p->steps |= (uint64_t)(p->edges.start[c] < p->edges.start[c + 1]) << c;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &p->steps, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the leaves of an adaptive mesh, and what ties the levels to them and to one another */
+static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem *problem)
+{
+  const VpLevel finest = cycle->at[0].level;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &cycle->leaves.level));
+  PetscCall(VpVectorCreate(cycle->leaves.level, 1, "right-hand side", &cycle->leaves.in));
+  PetscCall(VpVectorCreate(cycle->leaves.level, 1, "correction", &cycle->leaves.out));
+  for (PetscInt l = 0; l <= cycle->npartial; l++) {
+    VpCycleLevel *at = &cycle->at[l];
+
+    PetscCall(PetscNew(&at->partial));
+    at->partial->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
+    PetscCall(PlaceLeaves(at->level->mesh, at->partial));
+    if (l < cycle->npartial) PetscCall(SetEdges(at->level, at[1].level, cycle->options.exchange, at->partial));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
+{
+  const PetscInt npartial = cycle->npartial;
+  VpProblem      p = *problem;
+  PetscReal     *coefficient = NULL;
+  PetscReal     *spread[VP_MOST_LEVELS] = {NULL};
+  VpMesh         mesh = finest;
+  VpLattice      lattice[VP_MOST_LEVELS];
+  PetscMPIInt    ranks;
+  int            most;
+
+  PetscFunctionBegin;
+  if (npartial) PetscCall(VpMeshCreateLevels(finest, &mesh));
   else (void)VpReference(mesh);
   PetscCall(VpProblemGetLattice(finest, problem, &cycle->base));
   PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
   ranks = mesh->size;
-  if (cycle->parts && problem->coefficient) PetscCall(SpreadCoefficient(cycle, mesh, problem, spread));
+  if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, mesh, problem, spread));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
-    if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(lattice[l - cycle->parts], cycle->options.coarsening, &mesh));
+    if (l >= npartial) PetscCall(CopyUnlessAgreed(lattice[l - npartial], cycle->options.coarsening, &mesh));
     if (spread[l]) p.coefficient = spread[l];
-    p.coarser = l < cycle->parts ? spread[l + 1] : NULL;
+    p.coarser = l < npartial ? spread[l + 1] : NULL;
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
     PetscCall(CreateSmoother(cycle, l));
-    PetscCall(Coarsen(cycle, cycle->level[l], l < cycle->parts ? cycle->base : lattice[l - cycle->parts], &mesh, &ranks, &coefficient));
-    PetscCall(VpLevelSetTransfer(cycle->level[l]));
+    PetscCall(Coarsen(cycle, cycle->at[l].level, l < npartial ? cycle->base : lattice[l - npartial], &mesh, &ranks, &coefficient));
+    PetscCall(VpLevelSetTransfer(cycle->at[l].level));
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  for (PetscInt l = 0; l <= cycle->parts; l++) PetscCall(PetscFree(spread[l]));
-  if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->options.exchange, cycle->parts, cycle->level, &cycle->composite));
+  for (PetscInt l = 0; l <= npartial; l++) PetscCall(PetscFree(spread[l]));
+  if (npartial) PetscCall(CreateLeaves(cycle, finest, problem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,9 +276,7 @@ static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCy
   cycle->options = *options;
   cycle->nlevel = nlevel;
   cycle->contrast = 1;
-  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
-  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
-  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->repeats));
+  PetscCall(PetscCalloc2(nlevel, &cycle->at, 3 * nlevel, &cycle->vectors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,12 +298,12 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(Alloc(nlevel, options, out));
   cycle = *out;
   cycle->count = count;
-  cycle->parts = VpCycleParts(finest);
+  cycle->npartial = VpCyclePartial(finest);
   PetscCall(CreateLevels(cycle, finest, problem, backend));
   PetscCall(Choose(cycle));
   CountVisits(cycle);
   PetscCall(CountRepeats(cycle));
-  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(VpCoarseCreate(cycle->at[nlevel - 1].level, options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -300,7 +312,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
 /* level l and what leads to the next one, on a mesh of n copies */
 static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh mesh, VpCycle cycle)
 {
-  const VpLevel level = base->level[l];
+  const VpLevel level = base->at[l].level;
   VpProblem     problem = level->problem;
   PetscReal    *coefficient;
 
@@ -311,8 +323,10 @@ static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh me
   PetscCall(PetscFree(coefficient));
   if (l == base->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateSmoother(cycle, l));
-  if (cycle->options.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->smoother[l], cycle->options.cell_sweeps));
-  PetscCall(VpLevelSetTransfer(cycle->level[l]));
+  cycle->at[l].visits = base->at[l].visits;
+  cycle->at[l].repeats = base->at[l].repeats;
+  if (cycle->chosen.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps));
+  PetscCall(VpLevelSetTransfer(cycle->at[l].level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -326,15 +340,16 @@ PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscCall(Alloc(nlevel, &base->options, out));
   cycle = *out;
-  PetscCall(PetscArraycpy(cycle->visits, base->visits, nlevel));
-  PetscCall(PetscArraycpy(cycle->repeats, base->repeats, nlevel));
+  cycle->chosen = base->chosen;
+  cycle->ncolumn = n;
   PetscCall(PetscCalloc1(nlevel + 1, &mesh));
-  for (PetscInt l = nlevel - 1; l >= 0; l--) PetscCall(VpMeshRepeat(base->level[l]->mesh, n, mesh[l + 1], &mesh[l]));
+  for (PetscInt l = nlevel - 1; l >= 0; l--) PetscCall(VpMeshRepeat(base->at[l].level->mesh, n, mesh[l + 1], &mesh[l]));
   for (PetscInt l = 0; l < nlevel; l++) PetscCall(RepeatLevel(base, n, l, mesh[l], cycle));
   for (PetscInt l = 0; l < nlevel; l++) PetscCall(VpMeshDestroy(&mesh[l]));
   PetscCall(PetscFree(mesh));
   cycle->coarse = base->coarse;
-  PetscCall(VpCoarseColumnsCreate(base, n, &cycle->columns));
+  PetscCall(VpVectorCreate(base->at[nlevel - 1].level, 1, "coarse right-hand side", &cycle->column_b));
+  PetscCall(VpVectorCreate(base->at[nlevel - 1].level, 2, "coarse solution", &cycle->column_x));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,19 +358,21 @@ PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
 void VpCycleCorners(VpCycle cycle, PetscInt l, PetscInt *patches, PetscInt *repeats)
 {
   *patches = *repeats = 0;
-  if (cycle->smoother[l]) VpSmootherCorners(cycle->smoother[l], patches, repeats);
+  if (cycle->at[l].smoother) VpSmootherCorners(cycle->at[l].smoother, patches, repeats);
 }
 
-PetscInt VpCycleVectors(VpCycle cycle, PetscInt l, VpVector vectors[])
+static PetscErrorCode DestroyLevel(VpCycleLevel *at)
 {
-  PetscInt n = 0;
-
-  for (; l < cycle->nlevel; l++) {
-    vectors[n++] = cycle->b[l];
-    vectors[n++] = cycle->x[l];
-    vectors[n++] = cycle->r[l];
-  }
-  return n;
+  PetscFunctionBegin;
+  if (at->partial) PetscCall(VpArraysRelease(&at->partial->arrays));
+  PetscCall(PetscFree(at->partial));
+  PetscCall(VpVectorDestroy(&at->b));
+  PetscCall(VpVectorDestroy(&at->x));
+  PetscCall(VpVectorDestroy(&at->r));
+  PetscCall(VpMoveDestroy(&at->move));
+  PetscCall(VpSmootherDestroy(&at->smoother));
+  PetscCall(VpLevelDestroy(&at->level));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCycleDestroy(VpCycle *out)
@@ -366,22 +383,16 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   *out = NULL;
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
-    PetscCall(VpRecordedForget(cycle->level[0]->backend, &cycle->recorded[i]));
+    PetscCall(VpRecordedForget(cycle->at[0].level->backend, &cycle->at[i / 4].recorded[i / 2 % 2][i % 2]));
   PetscCall(VpLatticeDestroy(&cycle->base));
-  if (!cycle->columns) PetscCall(VpCoarseDestroy(&cycle->coarse));
-  PetscCall(VpCoarseColumnsDestroy(&cycle->columns));
-  PetscCall(VpCompositeDestroy(&cycle->composite));
-  for (PetscInt l = 0; l < cycle->nlevel; l++) {
-    PetscCall(VpVectorDestroy(&cycle->b[l]));
-    PetscCall(VpVectorDestroy(&cycle->x[l]));
-    PetscCall(VpVectorDestroy(&cycle->r[l]));
-    PetscCall(VpMoveDestroy(&cycle->move[l]));
-    PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
-    PetscCall(VpLevelDestroy(&cycle->level[l]));
-  }
-  PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->move, cycle->recorded));
-  PetscCall(PetscFree4(cycle->b, cycle->x, cycle->r, cycle->vectors));
-  PetscCall(PetscFree2(cycle->visits, cycle->repeats));
+  if (!cycle->ncolumn) PetscCall(VpCoarseDestroy(&cycle->coarse));
+  PetscCall(VpVectorDestroy(&cycle->column_b));
+  PetscCall(VpVectorDestroy(&cycle->column_x));
+  PetscCall(VpVectorDestroy(&cycle->leaves.in));
+  PetscCall(VpVectorDestroy(&cycle->leaves.out));
+  PetscCall(VpLevelDestroy(&cycle->leaves.level));
+  for (PetscInt l = 0; l < cycle->nlevel; l++) PetscCall(DestroyLevel(&cycle->at[l]));
+  PetscCall(PetscFree2(cycle->at, cycle->vectors));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

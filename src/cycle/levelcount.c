@@ -4,6 +4,9 @@
 #include "internal.h"
 #include <float.h>
 
+/* With fewer unknowns a rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
+#define VP_FEW_UNKNOWNS 500
+
 #define NOISE 0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
 #define STEPS 3.  /* iterations with several levels */
 
@@ -19,6 +22,37 @@ static const struct {
   double step, color, value, product, along, pair, entry, steps;
 } device[] = {[VP_SINGLE] = {45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 118e-15, 1.0e-12, 2},
               [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1}};
+
+/* As measured: a second repeat helps from degree 3 on. */
+PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
+{
+  if (options->corners != PETSC_DECIDE) return options->corners;
+  return degree <= 2 ? 1 : 2;
+}
+
+PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
+{
+  if (options->gather != PETSC_DECIDE) return options->gather;
+  return VpIsDevice(backend) ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
+}
+
+PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
+{
+  const PetscInt least = VpLeastCells(options, backend, L->domain->dim, degree), n = (PetscInt)L->ncell;
+
+  return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
+}
+
+/* A patch is two cells wide. Where stacks of thin cells are higher and the next level does not merge them, two sweeps are made. */
+PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
+{
+  const VpCoarsening *step;
+
+  PetscFunctionBegin;
+  PetscCall(VpLatticeCoarsen(L, how, &step));
+  *sweeps = step->hard ? 2 : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Near corners the sweep is repeated over few patches. */
 static double LevelCost(const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
@@ -84,10 +118,10 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* the cheapest of the levels on one rank that have an inverse. uniform: so is the coefficient; parts: levels before the lattices', of an
+/* the cheapest of the levels on one rank that have an inverse. uniform: so is the coefficient; npartial: levels before the lattices', of an
    adaptive mesh; first: the finest of these on one rank */
 static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool uniform, VpLattice const lattice[],
-                               PetscInt parts, int first, VpLevelCount *count)
+                               PetscInt npartial, int first, VpLevelCount *count)
 {
   const int n = problem->degree + 1;
   double    above = 0, best = PETSC_MAX_REAL;
@@ -102,10 +136,10 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     inverse = InverseCost(o->precision, &c);
     if (inverse > 0) {
       count->all = above + inverse;
-      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all) + SetUpCost(&c);
-      if ((l || parts || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
+      solve = (l || npartial ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all) + SetUpCost(&c);
+      if ((l || npartial || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
-        count->levels = parts + l + 1;
+        count->levels = npartial + l + 1;
         count->seconds = count->all;
       }
     }
@@ -128,7 +162,7 @@ static PetscInt RanksOf(VpMesh finest, const VpProblem *problem, const VpCycleOp
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
                                   VpLevelCount *count)
 {
-  const PetscInt parts = VpCycleParts(finest);
+  const PetscInt npartial = VpCyclePartial(finest);
   VpLattice      lattice[VP_MOST_LEVELS], base;
   PetscBool      uniform;
 
@@ -137,15 +171,15 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &uniform));
-  count->levels = o->levels > 0 ? o->levels : parts + count->most;
+  count->levels = o->levels > 0 ? o->levels : npartial + count->most;
   if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && VpIsDevice(backend)) {
     int first = 0;
 
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
-    PetscCall(Cheapest(problem, o, uniform, lattice, parts, first, count));
+    PetscCall(Cheapest(problem, o, uniform, lattice, npartial, first, count));
   }
-  if (count->levels > parts && count->levels <= parts + count->most) {
-    const int    l = (int)(count->levels - parts - 1);
+  if (count->levels > npartial && count->levels <= npartial + count->most) {
+    const int    l = (int)(count->levels - npartial - 1);
     VpCoarseCase c;
 
     PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, VpIsDevice(backend), uniform, RanksOf(finest, problem, o, backend, lattice, l),
@@ -153,13 +187,13 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
     count->dense = (PetscBool)(VpCoarseExpect(&c) == VP_WAY_DENSE);
   }
   PetscCall(VpLatticeDestroy(&base));
-  count->most += (int)parts;
+  count->most += (int)npartial;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most)
 {
-  const PetscInt least = VpCycleParts(finest) + 1;
+  const PetscInt least = VpCyclePartial(finest) + 1;
 
   PetscFunctionBegin;
   PetscCheck(levels <= 0 || levels >= least, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,

@@ -1,20 +1,17 @@
 /* Nested iteration, an initial guess: the coarsest problem is solved, then on every level below the finest the prolonged solution is
-   refined once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. Levels of
-   an adaptive mesh that are parts go on from the solution of the finest level that is whole: it is prolonged and smoothed from level to
-   level (VpCycleRise).
+   refined once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. On an
+   adaptive mesh this ends at the finest level that covers the domain. From there the solution is prolonged and smoothed from one partial
+   level to the next (VpCycleRise).
 
    The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
-#include "composite.h"
 #include "internal.h"
 
 struct VpNested_ {
-  VpCycle    cycle;
-  PetscInt   nlevel, first; /* first: the finest level that is whole */
-  VpLevel   *level;         /* [nlevel] outer operators of whole levels; the finest is the caller's */
-  VpMove    *move;          /* [nlevel] as in the cycle */
-  VpVector  *b, *x;         /* [nlevel] own right-hand sides and solutions of whole levels, not of the finest */
-  VpVector  *vector;        /* [5 nlevel] those, and the cycle's below the finest level */
-  VpRecorded below;         /* the work on all levels but the finest */
+  VpCycle       cycle;
+  PetscInt      nlevel, first; /* first: the finest level that covers the domain */
+  VpCycleLevel *at;            /* [nlevel] outer operators from `first` on; below the finest, which is the caller's, with b, x, move */
+  VpVector     *vectors;       /* [5 nlevel] room for a list of those b and x, and of the cycle's below the finest level */
+  VpRecorded    below;         /* the work on all levels but the finest */
 };
 
 PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
@@ -27,27 +24,27 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   *out = nested;
   nested->cycle = cycle;
   nested->nlevel = nlevel;
-  nested->first = cycle->parts;
-  PetscCall(PetscCalloc3(nlevel, &nested->level, nlevel, &nested->move, 5 * nlevel, &nested->vector));
-  nested->b = nested->vector;
-  nested->x = nested->b + nlevel;
-  nested->level[0] = VpReference(finest);
-  if (!cycle->parts && cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
-    PetscCall(VpLevelCreateOuter(cycle->level[0]->mesh, &finest->problem, finest->backend, &nested->level[0]));
+  nested->first = cycle->npartial;
+  PetscCall(PetscCalloc2(nlevel, &nested->at, 5 * nlevel, &nested->vectors));
+  nested->at[0].level = VpReference(finest);
+  if (!cycle->npartial && cycle->at[0].level->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
+    PetscCall(VpLevelCreateOuter(cycle->at[0].level->mesh, &finest->problem, finest->backend, &nested->at[0].level));
     PetscCall(VpLevelDestroy(&finest));
-    finest = nested->level[0];
+    finest = nested->at[0].level;
   }
   for (PetscInt l = PetscMax(1, nested->first); l < nlevel; l++) {
-    VpProblem problem = cycle->level[l]->problem;
+    const VpLevel level = cycle->at[l].level;
+    VpCycleLevel *at = &nested->at[l];
+    VpProblem     problem = level->problem;
 
     problem.exponent = finest->problem.exponent;
-    PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &problem, finest->backend, &nested->level[l]));
-    PetscCall(VpVectorCreate(nested->level[l], 1, "right-hand side", &nested->b[l]));
-    PetscCall(VpVectorCreate(nested->level[l], 1, "solution", &nested->x[l]));
-    if (l > nested->first) PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->move[l]));
+    PetscCall(VpLevelCreateOuter(level->mesh, &problem, finest->backend, &at->level));
+    PetscCall(VpVectorCreate(at->level, 1, "right-hand side", &at->b));
+    PetscCall(VpVectorCreate(at->level, 1, "solution", &at->x));
+    if (l > nested->first) PetscCall(VpMoveCreate(cycle->at[l - 1].level->mesh->coarser, at->level, &at->move));
   }
   for (PetscInt l = nested->first; l + 1 < nlevel; l++) {
-    if (!nested->level[l]->transfer.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
+    if (!nested->at[l].level->transfer.P) PetscCall(VpLevelSetTransfer(nested->at[l].level));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,14 +57,14 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!nested) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpRecordedForget(nested->level[0]->backend, &nested->below));
+  PetscCall(VpRecordedForget(nested->at[0].level->backend, &nested->below));
   for (PetscInt l = 0; l < nlevel; l++) {
-    PetscCall(VpVectorDestroy(&nested->b[l]));
-    PetscCall(VpVectorDestroy(&nested->x[l]));
-    PetscCall(VpMoveDestroy(&nested->move[l]));
-    PetscCall(VpLevelDestroy(&nested->level[l]));
+    PetscCall(VpVectorDestroy(&nested->at[l].b));
+    PetscCall(VpVectorDestroy(&nested->at[l].x));
+    PetscCall(VpMoveDestroy(&nested->at[l].move));
+    PetscCall(VpLevelDestroy(&nested->at[l].level));
   }
-  PetscCall(PetscFree3(nested->level, nested->move, nested->vector));
+  PetscCall(PetscFree2(nested->at, nested->vectors));
   PetscCall(PetscFree(nested));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,21 +80,23 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors, where those of parts stay. On leaves of a part b is their own, and
-   no restriction. */
+/* b_l of all levels below the finest, through the cycle's own vectors, where those of partial levels stay. On leaves b is their own, and no
+   restriction. */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
   double       *b = NULL;
 
   PetscFunctionBegin;
-  if (cycle->composite) PetscCall(VpCompositeEnter(cycle->composite, 0, cycle->b[0]));
-  for (PetscInt l = 0; l + 1 < nested->nlevel; l++) {
-    PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], cycle->b[l], cycle->b[l + 1]));
-    if (l < nested->first) PetscCall(VpCompositeEnter(cycle->composite, l + 1, cycle->b[l + 1]));
-    if (l + 1 < nested->first) continue;
-    PetscCall(Write(nested->b[l + 1], &b));
-    PetscCall(VpVectorLeave(cycle->b[l + 1], PETSC_FALSE, 1, b));
+  PetscCall(VpCycleFromLeaves(cycle, 0));
+  for (PetscInt l = 1; l < nested->nlevel; l++) {
+    const VpCycleLevel *at = &cycle->at[l];
+
+    PetscCall(VpRestrict(at[-1].level, at->move, at[-1].b, at->b));
+    PetscCall(VpCycleFromLeaves(cycle, l));
+    if (l < nested->first) continue;
+    PetscCall(Write(nested->at[l].b, &b));
+    PetscCall(VpVectorLeave(at->b, PETSC_FALSE, 1, b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,21 +104,21 @@ static PetscErrorCode RestrictAll(VpNested nested)
 /* x = M b on the coarsest level, x += M (b - A x) on others */
 static PetscErrorCode Refine(VpNested nested, PetscInt l)
 {
-  const VpLevel   level = nested->level[l];
-  const PetscBool add = (PetscBool)(l < nested->nlevel - 1);
-  const void     *b, *x;
-  double         *refined = NULL;
-  VpGhosts        ghosts;
-  VpVector        r;
+  const VpCycleLevel *at = &nested->at[l];
+  const PetscBool     add = (PetscBool)(l < nested->nlevel - 1);
+  const void         *b, *x;
+  double             *refined = NULL;
+  VpGhosts            ghosts;
+  VpVector            r;
 
   PetscFunctionBegin;
   PetscCall(VpCycleBegin(nested->cycle, l, &r));
-  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
+  PetscCall(VpVectorReadBegin(at->b, VP_GHOST_NONE, &b, NULL));
   if (add) {
-    PetscCall(VpVectorReadBegin(nested->x[l], level->reads, &x, &ghosts));
-    PetscCall(VpVectorEnterResidual(r, level, 1, x, ghosts, b, NULL));
+    PetscCall(VpVectorReadBegin(at->x, at->level->reads, &x, &ghosts));
+    PetscCall(VpVectorEnterResidual(r, at->level, 1, x, ghosts, b, NULL));
   } else PetscCall(VpVectorEnter(r, 1, b));
-  PetscCall(Write(nested->x[l], &refined));
+  PetscCall(Write(at->x, &refined));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, add, 1, refined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,9 +126,9 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
 /* x of level l = P x of the next */
 static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
 {
-  const VpLevel fine = nested->level[l];
+  const VpCycleLevel *at = &nested->at[l];
 
-  return VpProlong(fine, nested->move[l + 1], nested->x[l + 1], fine->view.nown, PETSC_FALSE, x);
+  return VpProlong(at->level, at[1].move, at[1].x, at->level->view.nown, PETSC_FALSE, x);
 }
 
 /* from b of the cycle's finest level to the solution on the next */
@@ -143,14 +142,14 @@ static PetscErrorCode Below(void *context)
   PetscCall(RestrictAll(nested));
   PetscCall(Refine(nested, last));
   for (PetscInt l = last - 1; l >= PetscMax(1, nested->first); l--) {
-    PetscCall(Write(nested->x[l], &x));
+    PetscCall(Write(nested->at[l].x, &x));
     PetscCall(ProlongTo(nested, l, x));
     PetscCall(Refine(nested, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the guess on all leaves, from the solution on the finest whole level */
+/* the guess on all leaves, from the solution on the finest level that covers the domain */
 static PetscErrorCode Above(VpNested nested, double *x)
 {
   const VpCycle  cycle = nested->cycle;
@@ -158,10 +157,10 @@ static PetscErrorCode Above(VpNested nested, double *x)
   const void    *own;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &own, NULL));
-  PetscCall(VpVectorEnter(cycle->b[l], 1, own));
-  PetscCall(VpVectorReadBegin(nested->x[l], VP_GHOST_NONE, &own, NULL));
-  PetscCall(VpVectorEnter(cycle->x[l], ldexp(1, -cycle->level[l]->problem.exponent), own));
+  PetscCall(VpVectorReadBegin(nested->at[l].b, VP_GHOST_NONE, &own, NULL));
+  PetscCall(VpVectorEnter(cycle->at[l].b, 1, own));
+  PetscCall(VpVectorReadBegin(nested->at[l].x, VP_GHOST_NONE, &own, NULL));
+  PetscCall(VpVectorEnter(cycle->at[l].x, ldexp(1, -cycle->at[l].level->problem.exponent), own));
   PetscCall(VpCycleRise(cycle));
   PetscCall(VpCycleLeave(cycle, 0, PETSC_FALSE, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,11 +168,15 @@ static PetscErrorCode Above(VpNested nested, double *x)
 
 static PetscErrorCode ReplayBelow(VpNested nested)
 {
-  const VpCycle  cycle = nested->cycle;
-  const PetscInt own = 2 * nested->nlevel, others = VpCycleVectors(cycle, 1, nested->vector + own);
+  const VpCycle cycle = nested->cycle;
+  PetscInt      n = VpCycleVectors(cycle, 1, nested->vectors);
 
   PetscFunctionBegin;
-  PetscCall(VpReplay(cycle->level[0], &nested->below, own + others, nested->vector, Below, nested));
+  for (PetscInt l = 1; l < nested->nlevel; l++) {
+    nested->vectors[n++] = nested->at[l].b;
+    nested->vectors[n++] = nested->at[l].x;
+  }
+  PetscCall(VpReplay(cycle->at[0].level, &nested->below, n, nested->vectors, Below, nested));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,8 +184,8 @@ PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
   for (PetscInt l = PetscMax(1, nested->first); l < nested->nlevel; l++) { /* an error may have ended the last guess anywhere */
-    PetscCall(VpVectorAbandon(nested->b[l]));
-    PetscCall(VpVectorAbandon(nested->x[l]));
+    PetscCall(VpVectorAbandon(nested->at[l].b));
+    PetscCall(VpVectorAbandon(nested->at[l].x));
   }
   if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {

@@ -6,7 +6,7 @@
 typedef struct VpLevel_  *VpLevel;
 typedef struct VpVector_ *VpVector;
 
-/* What is known of a vector between two pieces of work; replay.c keeps it and restores it. */
+/* What is known of a vector between two pieces of work; cycle/apply.c keeps it and restores it. */
 typedef struct {
   unsigned  current; /* bit k: the ghosts of kind k hold their owners' values */
   PetscBool zero;    /* all values are 0, ghosts included */

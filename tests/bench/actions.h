@@ -20,12 +20,12 @@ static inline PetscErrorCode SolveOnce(void *work)
 static inline PetscErrorCode MultiplyLevel(void *work)
 {
   VpCycle       cycle = ((Work *)work)->cycle;
-  VpLevel       level = cycle->level[0];
+  VpLevel       level = cycle->at[0].level;
   const VpView *view = &level->view;
-  char         *x = cycle->x[0]->buffer[0];
+  char         *x = cycle->at[0].x->buffer[0];
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[0]->buffer[1]));
+  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->at[0].x->buffer[1]));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -33,10 +33,10 @@ static inline PetscErrorCode MultiplyLevel(void *work)
 static inline PetscErrorCode Restrict(void *work)
 {
   VpCycle       cycle = ((Work *)work)->cycle;
-  const VpLevel level = cycle->level[0];
+  const VpLevel level = cycle->at[0].level;
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0]->buffer[0], cycle->b[1]->buffer[0]));
+  PetscCall(level->ops->restrict_(&level->transfer, cycle->at[0].b->buffer[0], cycle->at[1].b->buffer[0]));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -44,11 +44,12 @@ static inline PetscErrorCode Restrict(void *work)
 static inline PetscErrorCode Prolong(void *work)
 {
   VpCycle       cycle = ((Work *)work)->cycle;
-  const VpLevel level = cycle->level[0];
+  const VpLevel level = cycle->at[0].level;
   const VpView *view = &level->view;
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[1]->buffer[0], cycle->x[0]->buffer[0]));
+  PetscCall(
+    level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->at[1].x->buffer[0], cycle->at[0].x->buffer[0]));
   PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,7 +58,7 @@ static inline PetscErrorCode Sweep(void *work)
 {
   Work *w = (Work *)work;
 
-  return VpSmootherSweep(w->smoother, PETSC_FALSE, w->cycle->b[0], w->cycle->x[0]);
+  return VpSmootherSweep(w->smoother, PETSC_FALSE, w->cycle->at[0].b, w->cycle->at[0].x);
 }
 
 static inline PetscErrorCode EnterResidual(void *work)
@@ -84,7 +85,7 @@ static inline PetscErrorCode LeaveAdd(void *work)
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
-  PetscCall(VpVectorLeave(w->cycle->x[0], PETSC_TRUE, 1, z));
+  PetscCall(VpVectorLeave(w->cycle->at[0].x, PETSC_TRUE, 1, z));
   PetscCall(VecRestoreArrayAndMemType(w->x, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,7 +71,7 @@ static const struct {
 static PetscErrorCode MeasureKernels(Work *w)
 {
   PetscFunctionBeginUser;
-  w->smoother = w->cycle->smoother[0];
+  w->smoother = w->cycle->at[0].smoother;
   PetscCall(Precondition(w)); /* puts numbers into all vectors */
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kernels); i++) {
     if (kernels[i].in >> w->precision & 1) PetscCall(Measure(w, kernels[i].name, kernels[i].action, kernels[i].least));

@@ -59,10 +59,10 @@ static PetscErrorCode Sweep(void *context)
   const VpCycle cycle = ((Problem *)context)->cycle;
 
   PetscFunctionBeginUser;
-  if (!cycle->smoother[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpVectorWrite(cycle->b[0], VP_GHOST_NONE, NULL));
-  PetscCall(VpVectorWrite(cycle->x[0], VP_GHOST_HALO, NULL));
-  PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, cycle->b[0], cycle->x[0]));
+  if (!cycle->at[0].smoother) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorWrite(cycle->at[0].b, VP_GHOST_NONE, NULL));
+  PetscCall(VpVectorWrite(cycle->at[0].x, VP_GHOST_HALO, NULL));
+  PetscCall(VpSmootherSweep(cycle->at[0].smoother, PETSC_FALSE, cycle->at[0].b, cycle->at[0].x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,8 +195,9 @@ static PetscErrorCode Silence(Problem *p, PetscInt its)
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGGetLevel(p->dm, &outer));
   PetscCall(SilenceLevel(outer));
-  for (PetscInt l = 0; l < p->cycle->nlevel; l++) PetscCall(SilenceLevel(p->cycle->level[l]));
-  for (PetscInt i = 0; i < 4 * p->cycle->nlevel; i++) PetscCall(VpRecordedForget(p->backend, &p->cycle->recorded[i]));
+  for (PetscInt l = 0; l < p->cycle->nlevel; l++) PetscCall(SilenceLevel(p->cycle->at[l].level));
+  for (PetscInt i = 0; i < 4 * p->cycle->nlevel; i++)
+    PetscCall(VpRecordedForget(p->backend, &p->cycle->at[i / 4].recorded[i / 2 % 2][i % 2]));
   PetscCall(KSPSetConvergenceTest(p->ksp, KSPConvergedSkip, NULL, NULL));
   PetscCall(KSPSetTolerances(p->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, its));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,18 +40,18 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cells of all levels. Those of an adaptive mesh that are parts have the leaves of a depth, and parents of those of the next one. */
+/* The cells of all levels. Partial levels of an adaptive mesh have the leaves of a depth, and parents of those of the next one. */
 static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarsen how, VpSize *size)
 {
-  const int parts = (int)VpCycleParts(mesh);
+  const int npartial = (int)VpCyclePartial(mesh);
   double    leaves[VP_MOST_LEVELS] = {0};
 
   PetscFunctionBegin;
-  PetscCall(VpProblemCountLevels(mesh, problem, how, &size->levels, size->cells_of + parts));
-  size->levels += parts;
-  for (int32_t c = 0; c < mesh->nown && parts; c++) leaves[mesh->level - mesh->depth[c]]++;
+  PetscCall(VpProblemCountLevels(mesh, problem, how, &size->levels, size->cells_of + npartial));
+  size->levels += npartial;
+  for (int32_t c = 0; c < mesh->nown && npartial; c++) leaves[mesh->level - mesh->depth[c]]++;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leaves, VP_MOST_LEVELS, MPI_DOUBLE, MPI_SUM, mesh->comm));
-  for (int l = 0; l < parts; l++) size->cells_of[l] = leaves[l] + (l ? ldexp(size->cells_of[l - 1], -mesh->dim) : 0);
+  for (int l = 0; l < npartial; l++) size->cells_of[l] = leaves[l] + (l ? ldexp(size->cells_of[l - 1], -mesh->dim) : 0);
   size->cells = size->cells_of[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -103,7 +103,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionBegin;
   PetscCheck(!transpose || VpSpaceIsSymmetric(options->space, options->residual), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
-  PetscCheck(!transpose || !data->cycle->composite || options->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!transpose || !data->cycle->npartial || options->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "On meshes of cells of different levels the symmetric cycle alone has a transpose: use -pc_vpatchdg_symmetric");
   PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,7 +116,7 @@ static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *m
 
   PetscFunctionBegin;
   *columns = NULL;
-  n = VpColumnsCan(data->cycle) ? VpColumnsAtOnce(data->cycle->level[0], n) : 1;
+  n = VpColumnsCan(data->cycle) ? VpColumnsAtOnce(data->cycle->at[0].level, n) : 1;
   if (n < 2) PetscFunctionReturn(PETSC_SUCCESS);
   if (n > data->most) PetscCall(VpColumnsDestroy(&data->columns));
   if (!data->columns) {
@@ -142,20 +142,21 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
   const PC_VPatchDG    *data = pc->data;
-  const VpCycleOptions *o = data->cycle ? &data->cycle->options : &data->options;
+  const VpCycle         cycle = data->cycle;
+  const VpCycleOptions *o = cycle ? &cycle->options : &data->options;
 
   PetscFunctionBegin;
   PCVPatchDGSettleSweeps(pc);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
-                                   VpCycleName(o->type), o->pre, o->post, VPatchDGSpaces[o->space], VpResidualNames[o->residual],
-                                   VpExchangeNames[o->exchange]));
-  if (data->cycle && (data->cycle->contrast > 1 || data->cycle->rough > 0))
+                                   VpCycleName(cycle ? cycle->chosen.type : o->type), o->pre, o->post, VPatchDGSpaces[o->space],
+                                   VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
+  if (cycle && (cycle->contrast > 1 || cycle->rough > 0))
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  %" PetscInt_FMT
                                      " sweeps of single cells after one of patches: the coefficient varies by up to %.3g "
                                      "among the children of a cell of coarser levels, by more than %g on %.0f %% of the second level%s\n",
-                                     o->cell_sweeps, (double)data->cycle->contrast, (double)VP_VARIES, 100 * data->cycle->rough,
-                                     data->options.type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
+                                     cycle->chosen.cell_sweeps, (double)cycle->contrast, (double)VP_VARIES, 100 * cycle->rough,
+                                     o->type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric\n"));
@@ -167,7 +168,7 @@ static PetscErrorCode ViewRepeats(VpCycle cycle, PetscInt l, PetscViewer viewer)
   PetscInt patches, repeats;
 
   PetscFunctionBegin;
-  if (cycle->repeats[l] > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", swept twice beside cells that do not merge"));
+  if (cycle->at[l].repeats > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", swept twice beside cells that do not merge"));
   VpCycleCorners(cycle, l, &patches, &repeats);
   if (repeats)
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " patches near corners %" PetscInt_FMT " more time%s", patches, repeats,
@@ -207,20 +208,20 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
-    const VpLevel   level = cycle->level[l];
+    const VpLevel   level = cycle->at[l].level;
     const PetscBool last = l == cycle->nlevel - 1;
     const PetscInt  ranks = VpMeshRanks(level->mesh);
 
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %" PetscInt_FMT ": %" PetscInt_FMT " cells", cycle->nlevel - l, level->mesh->ncell));
     exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    if (l < cycle->parts) {
+    if (l < cycle->npartial) {
       PetscCall(CountEdges(level->mesh, &edges));
       PetscCall(PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", edges));
     } else PetscCall(ViewCells(level->mesh, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt64_FMT " DoFs",
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
-    if (ranks < VpMeshRanks(cycle->level[0]->mesh))
+    if (ranks < VpMeshRanks(cycle->at[0].level->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VpExchangeNames[exchange]));
@@ -243,7 +244,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(VpSettingsView(&PCVPatchDGSettings, (PetscObject)pc, data, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpPCBaseView(pc, viewer));
-  PetscCall(VpViewBackend(pc->pmat, data->cycle->level[0]->backend, viewer));
+  PetscCall(VpViewBackend(pc->pmat, data->cycle->at[0].level->backend, viewer));
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
