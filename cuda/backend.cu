@@ -1,4 +1,5 @@
 /* The GPU as a backend: memory on the current device, one stream, the kernels by precision, dimension and degree. */
+#include "prefers.h"
 #include "device/link.cuh"
 #include "patch/patchshape.cuh"
 #include <vector>
@@ -326,6 +327,7 @@ static PetscErrorCode Forget(VpRecording *recording)
 }
 
 const VpBackend VpBackendCuda = {.name = "cuda",
+                                 .prefers = &VpCudaPrefers,
                                  .alloc = VpCudaAlloc,
                                  .release = Release,
                                  .borrow = Borrow,

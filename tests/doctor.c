@@ -2,6 +2,7 @@
 /* ranks: 1 3 */
 #include "support/problem.h"
 #include "../src/petsc/forecast/forecast.h"
+#include "../cuda/prefers.h"
 #include "../src/petsc/dmdata/dmdata.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */
@@ -101,6 +102,7 @@ static PetscErrorCode memory_grows_with_a_dense_matrix(void)
   double               more;
 
   PetscFunctionBeginUser;
+  size.prefers = &VpCudaPrefers;
   for (int l = 0; l < size.levels; l++) size.cells_of[l] = ldexp(size.cells, -3 * l);
   more = -VpCycleMemory(&size, &options).work;
   size.dense = PETSC_TRUE;

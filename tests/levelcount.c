@@ -1,23 +1,19 @@
 /* How many levels a cycle takes on a device, and what a cycle of few levels does: the coarsest of them is inverted.
    ranks: 1 2 */
 #include "support/multigrid.h"
+#include "../cuda/prefers.h"
 
 #define BOX     {1, 1, 1}, PETSC_FALSE
 #define GRID    {2, 1, 3}, PETSC_FALSE
 #define FICHERA {2, 2, 2}, PETSC_TRUE
 #define LSHAPE  {2, 2, 1}, PETSC_TRUE
 
-static PetscErrorCode NoStream(void *stream)
-{
-  return PETSC_SUCCESS;
-}
-
-/* the host, which says that it is a device */
+/* the host, which prefers what a GPU does */
 static VpBackend Device(void)
 {
   VpBackend backend = VpBackendHost;
 
-  backend.use_stream = NoStream;
+  backend.prefers = &VpCudaPrefers;
   return backend;
 }
 

@@ -1,10 +1,7 @@
 /* The coarsest problem: which way it is solved. */
 #include "internal.h"
 
-/* Unknowns up to which a dense inverse is cheaper than what else there is. On the host 450 take 9 microseconds by it and 70 by an LU, but
-   1500 take three times as long to invert as an LU takes. A device reads MOST^2 numbers in less time than ten sweeps take. Beyond MOST it
-   takes too long to make. */
-enum { HOST = 512, MOST = 10000 };
+enum { MOST = 10000 }; /* unknowns beyond which a dense inverse takes too long to make */
 
 struct VpCoarse_ {
   VpLevel            level;
@@ -17,17 +14,16 @@ static PetscBool Separates(const VpCoarseCase *c)
   return (PetscBool)(c->type == VP_COARSE_AUTO && c->extent[0]);
 }
 
-/* On a device b is not gathered from ranks. */
 static PetscBool IsSmall(const VpCoarseCase *c)
 {
-  if ((c->device && c->ranks > 1) || (c->type != VP_COARSE_DENSE && c->type != VP_COARSE_AUTO)) return PETSC_FALSE;
-  return (PetscBool)(VpCoarseUnknowns(c) <= (c->device || c->type == VP_COARSE_DENSE ? MOST : HOST));
+  if ((c->prefers->coarse_stays && c->ranks > 1) || (c->type != VP_COARSE_DENSE && c->type != VP_COARSE_AUTO)) return PETSC_FALSE;
+  return (PetscBool)(VpCoarseUnknowns(c) <= (c->type == VP_COARSE_DENSE ? MOST : c->prefers->most_dense));
 }
 
 /* Devices prefer sweeps to a KSP on the host. */
 static PetscBool LikesSweeps(const VpCoarseCase *c)
 {
-  return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->device));
+  return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));
 }
 
 static PetscBool Always(const VpCoarseCase *c)
@@ -51,10 +47,11 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
   return way;
 }
 
-PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *c)
+PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, const VpPrefers *prefers, PetscBool uniform, PetscInt ranks, int n,
+                              VpCoarseCase *c)
 {
   PetscFunctionBegin;
-  *c = (VpCoarseCase){.type = type, .device = device, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
+  *c = (VpCoarseCase){.type = type, .prefers = prefers, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
   if (uniform) PetscCall(VpBoxGridFind(L, n, c->extent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,7 +75,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   VpCoarse     coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, VpIsDevice(level->backend), VpLevelIsUniform(level), VpMeshRanks(level->mesh),
+  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
                            level->basis.n, &c));
   if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));

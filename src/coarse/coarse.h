@@ -21,15 +21,15 @@ PetscErrorCode VpBoxGridFind(VpLattice, int n, int32_t extent[3]);
 
 /* What decides in which way the coarsest level is solved, and is known before there is a level */
 typedef struct {
-  VpCoarseType type;
-  PetscBool    device;
-  PetscInt     ranks; /* that have cells */
-  int          n, dim;
-  double       cells;
-  int32_t      extent[3]; /* VpBoxGridFind(); extent[0] = 0 unless the coefficient is uniform */
+  VpCoarseType     type;
+  const VpPrefers *prefers; /* of the backend */
+  PetscInt         ranks;   /* that have cells */
+  int              n, dim;
+  double           cells;
+  int32_t          extent[3]; /* VpBoxGridFind(); extent[0] = 0 unless the coefficient is uniform */
 } VpCoarseCase;
 /* uniform: the coefficient is */
-PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *);
+PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, const VpPrefers *, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *);
 /* along lines (separable.c), by a dense matrix (dense.c), by sweeps (sweeps.c), by a KSP (ksp.c) */
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first of them that suits the case. VpCoarseCreate() takes a later one where rounding or the partition leaves no other. */

@@ -3,7 +3,7 @@
    the base cycle solves it, for all columns at once or one by one. */
 #include "internal.h"
 
-enum { MOST_COLUMNS = 16, HOST_UNKNOWNS = 1 << 16, DEVICE_UNKNOWNS = 1 << 20 };
+enum { MOST_COLUMNS = 16 };
 
 struct VpColumns_ {
   int32_t   n;
@@ -11,14 +11,13 @@ struct VpColumns_ {
   VpVector *right, *left; /* [n] windows of the finest level's b and x */
 };
 
-/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit
-   caches, or keep a device busy, go at once. */
+/* Small levels wait for messages, or for launches, which several columns share. */
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
-  const double ranks = (double)VpMeshRanks(finest->mesh), most = VpIsDevice(finest->backend) ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
+  const double ranks = (double)VpMeshRanks(finest->mesh);
   const double unknowns = (double)finest->mesh->ncell / ranks * (double)VpLevelValues(finest);
 
-  return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
+  return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), finest->backend->prefers->most_columns / unknowns);
 }
 
 /* A move and the leaves of an adaptive mesh know one copy. */

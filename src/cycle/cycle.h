@@ -17,7 +17,7 @@ typedef struct {
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
   VpCoarsen    coarsening;
   VpCoarseType coarse;
-  PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
+  PetscInt     gather; /* levels with fewer cells per rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
 /* How many levels a cycle has. */

@@ -4,24 +4,10 @@
 #include "internal.h"
 #include <float.h>
 
-/* With fewer unknowns a rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
-#define VP_FEW_UNKNOWNS 500
-
 #define NOISE 0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
 #define STEPS 3.  /* iterations with several levels */
 
-/* A solve bears a part of the set-up. */
-#define SOLVES 40.     /* that bear the set-up of a dense inverse */
-#define INVERT 0.2e-12 /* seconds that this set-up takes for every cube of its unknowns, on an H100 */
-
-/* As measured on an H200 at degree 4, in seconds: an iteration takes `step` beside its cycle; a colour of a level's sweep and its
-   transfers take `color` and `value` for every unknown; a product of the inverse takes `product`, `along` for every value of a line, which
-   are gone through one after the other, and `pair` for every unknown and value of its line, or `entry` for every entry of a dense matrix.
-   steps: iterations with the finest level's inverse. */
-static const struct {
-  double step, color, value, product, along, pair, entry, steps;
-} device[] = {[VP_SINGLE] = {45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 118e-15, 1.0e-12, 2},
-              [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1}};
+#define SOLVES 40. /* that bear the set-up of a dense inverse: a solve bears its part */
 
 /* As measured: a second repeat helps from degree 3 on. */
 PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
@@ -33,7 +19,7 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
 PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;
-  return VpIsDevice(backend) ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
+  return PetscMax(backend->prefers->gather_cells, (PetscInt)(backend->prefers->gather_unknowns / pow(degree + 1, dim)));
 }
 
 PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
@@ -55,47 +41,45 @@ PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
 }
 
 /* Near corners the sweep is repeated over few patches. */
-static double LevelCost(const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
+static double LevelCost(const VpLevelCosts *costs, const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
 {
   const double repeats = VpDomainHasCorners(L->domain) ? (double)VpCornerSweeps(o, degree) : 0;
 
-  return (double)(o->pre + o->post) *
-         ((1 + repeats) * (1 << L->domain->dim) * device[o->precision].color + unknowns * device[o->precision].value);
+  return (double)(o->pre + o->post) * ((1 + repeats) * (1 << L->domain->dim) * costs->color + unknowns * costs->value);
 }
 
-static double DenseCost(VpPrecision precision, double rows)
+static double DenseCost(const VpLevelCosts *costs, double rows)
 {
-  return device[precision].product + device[precision].entry * rows * rows;
+  return costs->product + costs->entry * rows * rows;
 }
 
 /* of the inverse along lines */
-static double LinesCost(VpPrecision precision, int n, int dim, const int32_t extent[3])
+static double LinesCost(const VpLevelCosts *costs, int n, int dim, const int32_t extent[3])
 {
   const double unknowns = (double)extent[0] * extent[1] * extent[2] * pow(n, dim);
   double       cost = 0;
 
-  for (int d = 0; d < dim; d++)
-    cost += 2 * (device[precision].product + (device[precision].along + device[precision].pair * unknowns) * extent[d] * n);
+  for (int d = 0; d < dim; d++) cost += 2 * (costs->product + (costs->along + costs->pair * unknowns) * extent[d] * n);
   return cost;
 }
 
 /* of the level's inverse. 0: it has none */
-static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
+static double InverseCost(const VpLevelCosts *costs, const VpCoarseCase *c)
 {
   switch (VpCoarseExpect(c)) {
   case VP_WAY_LINES:
-    return LinesCost(precision, c->n, c->dim, c->extent);
+    return LinesCost(costs, c->n, c->dim, c->extent);
   case VP_WAY_DENSE:
-    return DenseCost(precision, VpCoarseUnknowns(c));
+    return DenseCost(costs, VpCoarseUnknowns(c));
   default:
     return 0;
   }
 }
 
 /* of the set-up of the level's inverse, for one solve */
-static double SetUpCost(const VpCoarseCase *c)
+static double SetUpCost(const VpLevelCosts *costs, const VpCoarseCase *c)
 {
-  return VpCoarseExpect(c) == VP_WAY_DENSE ? INVERT / SOLVES * pow(VpCoarseUnknowns(c), 3) : 0;
+  return VpCoarseExpect(c) == VP_WAY_DENSE ? costs->invert / SOLVES * pow(VpCoarseUnknowns(c), 3) : 0;
 }
 
 /* About A's condition number times the rounding error. No sweep removes what this leaves of a residual of the finest level. */
@@ -120,11 +104,12 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
 
 /* the cheapest of the levels on one rank that have an inverse. uniform: so is the coefficient; npartial: levels before the lattices', of an
    adaptive mesh; first: the finest of these on one rank */
-static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool uniform, VpLattice const lattice[],
-                               PetscInt npartial, int first, VpLevelCount *count)
+static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, const VpPrefers *prefers, PetscBool uniform,
+                               VpLattice const lattice[], PetscInt npartial, int first, VpLevelCount *count)
 {
-  const int n = problem->degree + 1;
-  double    above = 0, best = PETSC_MAX_REAL;
+  const VpLevelCosts *costs = &prefers->costs[o->precision];
+  const int           n = problem->degree + 1;
+  double              above = 0, best = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   for (int l = first; l < count->most; l++) {
@@ -132,11 +117,11 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     double       inverse, solve;
     VpCoarseCase c;
 
-    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, 1, n, &c));
-    inverse = InverseCost(o->precision, &c);
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, prefers, uniform, 1, n, &c));
+    inverse = InverseCost(costs, &c);
     if (inverse > 0) {
       count->all = above + inverse;
-      solve = (l || npartial ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all) + SetUpCost(&c);
+      solve = (l || npartial ? STEPS : costs->steps) * (costs->step + count->all) + SetUpCost(costs, &c);
       if ((l || npartial || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
         count->levels = npartial + l + 1;
@@ -144,7 +129,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
       }
     }
     if (l + 1 < count->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
-    above += (double)sweeps * LevelCost(o, problem->degree, lattice[l], VpCoarseUnknowns(&c));
+    above += (double)sweeps * LevelCost(costs, o, problem->degree, lattice[l], VpCoarseUnknowns(&c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,9 +147,10 @@ static PetscInt RanksOf(VpMesh finest, const VpProblem *problem, const VpCycleOp
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
                                   VpLevelCount *count)
 {
-  const PetscInt npartial = VpCyclePartial(finest);
-  VpLattice      lattice[VP_MOST_LEVELS], base;
-  PetscBool      uniform;
+  const VpPrefers *prefers = backend->prefers;
+  const PetscInt   npartial = VpCyclePartial(finest);
+  VpLattice        lattice[VP_MOST_LEVELS], base;
+  PetscBool        uniform;
 
   PetscFunctionBegin;
   *count = (VpLevelCount){0};
@@ -172,18 +158,18 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &uniform));
   count->levels = o->levels > 0 ? o->levels : npartial + count->most;
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && VpIsDevice(backend)) {
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && prefers->costs) {
     int first = 0;
 
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
-    PetscCall(Cheapest(problem, o, uniform, lattice, npartial, first, count));
+    PetscCall(Cheapest(problem, o, prefers, uniform, lattice, npartial, first, count));
   }
   if (count->levels > npartial && count->levels <= npartial + count->most) {
     const int    l = (int)(count->levels - npartial - 1);
     VpCoarseCase c;
 
-    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, VpIsDevice(backend), uniform, RanksOf(finest, problem, o, backend, lattice, l),
-                             problem->degree + 1, &c));
+    PetscCall(
+      VpCoarseCaseOf(lattice[l], o->coarse, prefers, uniform, RanksOf(finest, problem, o, backend, lattice, l), problem->degree + 1, &c));
     count->dense = (PetscBool)(VpCoarseExpect(&c) == VP_WAY_DENSE);
   }
   PetscCall(VpLatticeDestroy(&base));

@@ -83,9 +83,33 @@ typedef struct {
   void *graph;
 } VpRecording;
 
+/* Measured times of a cycle's pieces, in seconds. An iteration takes `step` in addition to its cycle. A level's sweep and transfers take
+   `color` per colour and `value` per unknown. A product of the inverse along lines takes `product`, `along` per value of a line, which are
+   worked on one after the other, and `pair` per unknown and value of its line; a dense product takes `product`, and `entry` per entry of
+   the matrix. A solve by the finest level's inverse takes `steps` iterations. The set-up of a dense inverse takes `invert` per cube of its
+   unknowns. */
+typedef struct {
+  double step, color, value, product, along, pair, entry, steps, invert;
+} VpLevelCosts;
+
+/* What suits one kind of processor. Code above the backends asks for these, and not which backend it has. */
+typedef struct {
+  const VpLevelCosts *costs;           /* [precision] by which a cycle's number of levels is chosen; NULL: a cycle takes all levels */
+  PetscInt            gather_cells;    /* A level gathers on fewer ranks if each has fewer cells than this ... */
+  PetscInt            gather_unknowns; /* ... or fewer unknowns than this. */
+  double              most_columns;    /* unknowns per rank, of all right-hand sides that a cycle works on at once */
+  double              most_dense;      /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
+  PetscBool           coarse_stays; /* No rank gathers the coarsest level for a dense inverse; sweeps are preferred to a KSP on the host. */
+  PetscBool           coarse_fits;  /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */
+  PetscBool           sorts_patches; /* The backend finds by itself which patches at a level's end have exact tables. */
+  PetscBool           rehearses;     /* A first solve waits for kernels and records, so set-up runs through one. */
+  PetscBool           gpu_flops;     /* PETSc counts the flops as those of a GPU. */
+} VpPrefers;
+
 /* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
-  const char *name;
+  const char      *name;
+  const VpPrefers *prefers;
   PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; its errors say what the memory is for, how much it is, and
                                                                         how much is free */
   PetscErrorCode (*release)(void *p);

@@ -153,7 +153,7 @@ PetscLogDouble VpLevelApplyFlops(VpLevel level)
 PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)
 {
   PetscFunctionBegin;
-  if (PetscDefined(HAVE_DEVICE) && VpIsDevice(level->backend)) PetscCall(PetscLogGpuFlops(flops));
+  if (PetscDefined(HAVE_DEVICE) && level->backend->prefers->gpu_flops) PetscCall(PetscLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

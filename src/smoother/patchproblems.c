@@ -107,10 +107,9 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   return key;
 }
 
-/* On devices patches without steps have a kernel twice as fast, and others one that wants many patches with the same tables. */
 static int Grain(VpLevel level)
 {
-  return VpIsDevice(level->backend) ? VP_COARSE_GRAIN : 1;
+  return level->backend->prefers->coarse_fits ? VP_COARSE_GRAIN : 1;
 }
 
 /* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps, and the
@@ -278,14 +277,13 @@ static void FindExact(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t p = first; p < last; p++) problems->exact[p] = problems->patches->mixed[p] ? ExactWhereLevelEnds(problems, p) : 0;
 }
 
-/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does. Devices find these
-   patches themselves when they sort all. */
+/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does */
 static PetscBool EndsMayBeExact(const VpPatchProblems *problems)
 {
   const VpLevel level = problems->level;
 
   return (PetscBool)(problems->space == VP_SPACE_FULL && VpLevelIsUniform(level) && VpMeshIsPart(level->mesh) && level->view.common.found &&
-                     !VpIsDevice(level->backend));
+                     !level->backend->prefers->sorts_patches);
 }
 
 int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpPatchKey *key)

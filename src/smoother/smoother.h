@@ -19,8 +19,8 @@ static inline PetscBool VpSpaceIsSymmetric(VpSpace space, VpResidual residual)
   return (PetscBool)(residual != VP_RESIDUAL_LOCAL || space == VP_SPACE_CLAMPED);
 }
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
-/* With fewer cells a rank than this, sweeps exchange after every colour, which saves iterations, and levels on devices gather on fewer
-   ranks. Ranks sweep copies of their neighbours' patches in either case. */
+/* With fewer cells per rank than this, sweeps exchange after every colour, which saves iterations. Ranks sweep copies of their
+   neighbours' patches in either case. */
 #define VP_FEW_CELLS         4096
 #define VP_FEW_CELLS_OF_PART 1024 /* the same on a level with only a part of the cells */
 /* what is asked, or where that is auto, the exchange that suits the level */

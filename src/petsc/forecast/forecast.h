@@ -10,9 +10,10 @@ typedef struct {
 /* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the
    coefficient makes `lines` one-dimensional operators a cell; `patch` of VpBackend.patch_bytes; `dense` of VpLevelCount. */
 typedef struct {
-  int       dim, degree, level, levels;
-  double    cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
-  PetscBool device, dense;
+  int              dim, degree, level, levels;
+  double           cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  PetscBool        device, dense;
+  const VpPrefers *prefers; /* of the backend */
 } VpSize;
 #define VP_BYTES_TEXT 16
 PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *,

@@ -53,7 +53,8 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
                    .ranks = ranks,
                    .levels = PetscMin(level, VP_MOST_LEVELS),
                    .patch = (double)backend->patch_bytes,
-                   .device = VpIsDevice(backend)};
+                   .device = VpIsDevice(backend),
+                   .prefers = backend->prefers};
   for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +141,7 @@ static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, doub
   enum { WHOLE_EDGE = 6 };
   const double edge = pow(cells, 1. / size->dim);
   VpCoarseCase c = {.type = o->coarse,
-                    .device = size->device,
+                    .prefers = size->prefers,
                     .ranks = size->device ? 1 : (PetscInt)size->ranks,
                     .n = size->degree + 1,
                     .dim = size->dim,
@@ -170,7 +171,8 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   *swept = (PetscBool)(way == VP_WAY_SWEEPS);
   switch (way) {
   case VP_WAY_DENSE:
-    return c.device ? (VpBytes){all * (real + sizeof(double)), 0} : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
+    return size->device ? (VpBytes){all * (real + sizeof(double)), 0}
+                        : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
   case VP_WAY_KSP:
     return (VpBytes){SparseBytes(&c, size->ranks), 0};
   default:

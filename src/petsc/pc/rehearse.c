@@ -85,7 +85,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  if (!VpIsDevice(outer->backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!outer->backend->prefers->rehearses) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(IsRoom(pc, outer, &room));
   if (!room) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMCreateGlobalVector(inverse->dm, &f));
