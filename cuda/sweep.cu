@@ -225,10 +225,9 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode AtOnce(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
-                               void *const x[2], PetscBool *did)
+  static PetscErrorCode AtOnce(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
   {
-    return SweepAll<T, DIM, N>(view, n, step, count, ghosts, b, x, did);
+    return SweepAll<T, DIM, N>(view, all, ghosts, b, x, did);
   }
 
   static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])

@@ -13,14 +13,15 @@ typedef struct {
 /* out = x after a sweep */
 static PetscErrorCode Sweep(const Test *t, PetscBool reverse, const double *b, const double *x, double *out)
 {
-  VpVector B, X;
+  const int last = VpCellSweepColors(t->sweep) - 1;
+  VpVector  B, X;
 
   PetscFunctionBeginUser;
   PetscCall(VpVectorCreate(t->level, 1, "test", &B));
   PetscCall(VpVectorCreate(t->level, 1, "test", &X));
   PetscCall(VpVectorEnter(B, 1, b));
   PetscCall(VpVectorEnter(X, 1, x));
-  PetscCall(VpCellSweepRun(t->sweep, reverse, B, X));
+  for (int color = 0; color <= last; color++) PetscCall(VpCellSweepColor(t->sweep, reverse ? last - color : color, B, X));
   PetscCall(VpVectorLeave(X, PETSC_FALSE, 1, out));
   PetscCall(VpVectorDestroy(&B));
   PetscCall(VpVectorDestroy(&X));

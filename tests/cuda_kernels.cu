@@ -111,38 +111,45 @@ struct Check {
     Call(ops->settle(&g.views.patches, v.ncell, done, d));
     Compare(what, d[0], two[0], 0, N, factor);
   }
-  /* A sweep, and two over some of its patches after it, or before it in opposite order, by sweep_all: as colour by colour. Every seventh
-     patch takes the residual form where they are unlike. In 3D colour by colour sorts those that are not common, and rounds otherwise. */
+  /* A sweep, and two over some of its patches after it, or before it in opposite order, by sweep_all: as colour by colour. Every second
+     quarter of a colour takes the residual form where they are unlike. In 3D colour by colour sorts those that are not common, and rounds
+     otherwise. */
   void AtOnce(const Level &some, bool unlike)
   {
     Device             part;
     const int          nc = 1 << v.dim;
     const VpPatchView *view[2] = {&g.views.patches, &part.views.patches};
     const Level       *level[2] = {&v, &some};
-    auto               form = [=](int32_t i) { return unlike && i % 7 == 3 ? VP_FORM_EXACT : VP_FORM_REPLACE; };
+    const int          quarters = unlike ? 4 : 1;
 
     part.Init(some, g.single, g.views.cells.nown);
     for (int back = 0; back < 2; back++) {
-      void                    *d[2] = {g.Real(x), g.Real(Reals(N, 0.))}, *e[2] = {g.Real(x), g.Real(Reals(N, 0.))};
-      std::vector<VpSweepStep> steps;
-      PetscBool                did;
+      void               *d[2] = {g.Real(x), g.Real(Reals(N, 0.))}, *e[2] = {g.Real(x), g.Real(Reals(N, 0.))};
+      std::vector<VpStep> steps(1);
+      PetscBool           did;
 
       for (int turn = 0; turn < (unlike ? 3 : 1); turn++) {
         const int      which = unlike && turn != (back ? 2 : 0);
         const int32_t *start = level[which]->start.data();
         unsigned       done = 0;
         for (int i = 0; i < nc; i++) {
-          const int color = back ? nc - 1 - i : i;
-          for (int32_t first = start[color], last = first; first < start[color + 1]; first = last) {
-            while (last < start[color + 1] && form(last) == form(first)) last++;
-            steps.push_back({view[which], color, first, last, form(first)});
-            Call(ops->sweep(&g.views.cells, view[which], form(first), first, last, done, db, e));
+          const int     color = back ? nc - 1 - i : i;
+          const int32_t count = start[color + 1] - start[color];
+          VpStep        step = {VP_STEP_SWEEP, view[which], color};
+          for (int k = 0; k < quarters; k++) {
+            const VpBatch batch = {start[color] + count * k / quarters, start[color] + count * (k + 1) / quarters,
+                                   k % 2 ? VP_FORM_EXACT : VP_FORM_REPLACE};
+            if (batch.first == batch.last) continue;
+            step.batch[step.n++] = batch;
+            Call(ops->sweep(&g.views.cells, view[which], batch.form, batch.first, batch.last, done, db, e));
           }
+          if (step.n) steps.push_back(step);
           done |= 1u << color;
         }
         Call(ops->settle(view[which], v.ncell, done, e));
       }
-      Call(ops->sweep_all(&g.views.cells, (int)steps.size(), steps.data(), v.ncell, VpGhostsAt(NULL), db, d, &did));
+      steps[0] = {VP_STEP_AT_ONCE, steps[1].patches, steps[1].color, (int)steps.size() - 1, 0, v.ncell};
+      Call(ops->sweep_all(&g.views.cells, steps.data(), VpGhostsAt(NULL), db, d, &did));
       TapOk((PetscBool)(did == (PetscBool)IsLarge()), "%s all colours at once: %s", name.c_str(), did ? "taken" : "left");
       if (!did) continue;
       const Reals got = g.Get(d[0], N), expected = g.Get(e[0], N);

@@ -163,7 +163,7 @@ static PetscErrorCode MoreRanksThanCells(void)
   PetscCall(Grid(PETSC_COMM_WORLD, 3, 1, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 0, &whole));
   PetscCall(VpMeshRefine(whole, &fine));
-  PetscCall(VpPatchesCreate(fine, fine->lattice->thinnest, 0, &patches));
+  PetscCall(VpPatchesCreate(fine, fine->lattice->thinnest, &patches));
   good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->coarser == whole &&
                      patches.n == (fine->nown ? 1 : 0));
   PetscCall(VpPatchesDestroy(&patches));

@@ -94,7 +94,7 @@ static PetscErrorCode PatchSolves(void)
     PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
     PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
     PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
-    PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, 0, &patches));
+    PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, &patches));
     for (int32_t p = 0; p < patches.n; p++) {
       const int32_t *cell = patches.cell + (p << s->dim);
 
@@ -231,8 +231,8 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
   VpPatches patches;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, 0, &patches));
-  for (int color = nc - 1; color >= 0; color--) {
+  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, &patches));
+  for (int color = patches.ncolor - 1; color >= 0; color--) {
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       PetscBool near = PETSC_TRUE;
 
@@ -248,8 +248,8 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what a rank makes of its own cells with one exchange a sweep */
-static PetscErrorCode TwoLayers(const Setting *s)
+/* what a rank makes of its own cells with one exchange per sweep; of all cells where the communicator is serial */
+static PetscErrorCode TwoLayers(MPI_Comm comm, const Setting *s)
 {
   World      w[2];
   VpLevel    level[2];
@@ -259,7 +259,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
-    PetscCall(WorldCreate(i ? PETSC_COMM_SELF : PETSC_COMM_WORLD, s, &w[i]));
+    PetscCall(WorldCreate(i ? PETSC_COMM_SELF : comm, s, &w[i]));
     PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[i]));
     PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother[i]));
     PetscCall(VpVectorCreate(level[i], 1, "test", &b[i]));
@@ -305,6 +305,10 @@ static PetscErrorCode Errors(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* around which vertices of even and odd numbers do not alternate: 9 and 27 colours */
+static const Setting odd_tori[] = {{"odd torus", 2, 3, 0, {3, 3, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
+                                   {"odd torus in 3D", 3, 1, 0, {3, 3, 3}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 0}};
+
 int main(int argc, char **argv)
 {
   int failed;
@@ -315,7 +319,11 @@ int main(int argc, char **argv)
   PetscCall(PatchSolves());
   FOR_SETTINGS (s) PetscCall(SweepForms(s));
   FOR_SETTINGS (s)
-    if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(s));
+    if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(PETSC_COMM_WORLD, s));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(odd_tori); i++) {
+    PetscCall(SweepForms(&odd_tori[i]));
+    PetscCall(TwoLayers(PETSC_COMM_SELF, &odd_tori[i]));
+  }
   PetscCall(Errors());
   failed = TapEnd();
   PetscCall(PetscFinalize());

@@ -87,7 +87,7 @@ static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
   VpPatchView     view;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, 0, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, &patches));
   digest[PATCHES] = DIGEST(patches.cell, patches.n << mesh->dim);
   digest[PATCH_SIDES] = DIGEST(patches.side, 2 * mesh->dim * patches.n);
   digest[MIXED] = DIGEST(patches.mixed, patches.n);

@@ -19,41 +19,45 @@ struct SweepAllSetup {
   typedef StagesLayout<T, DIM, N> Layout;
 
   const VpView       *view;
-  int                 n;
-  const VpSweepStep  *step;
   SweepAllPlan<T, N> *plan;
 
   /* patches in the order of the stages, by their numbers in their stage's view */
-  std::vector<int32_t>             common, other;
-  std::vector<uint8_t>             kinds, forms;
-  std::vector<const VpSweepStep *> first; /* step of a stage */
+  std::vector<int32_t>        common, other;
+  std::vector<uint8_t>        kinds, forms;
+  std::vector<const VpStep *> step; /* of the stages */
 
-  SweepAllSetup(const VpView *cells, int steps, const VpSweepStep all[], SweepAllPlan<T, N> *empty)
-      : view(cells), n(steps), step(all), plan(empty)
+  SweepAllSetup(const VpView *cells, const VpStep *all, SweepAllPlan<T, N> *empty) : view(cells), plan(empty)
   {
+    for (const VpStep *s = all + 1; s <= all + all->n; s++) {
+      if (s->kind == VP_STEP_SWEEP) step.push_back(s);
+    }
+  }
+  static int32_t Count(const VpStep *s)
+  {
+    return s->batch[s->n - 1].last - s->batch[0].first;
   }
 
   PetscErrorCode FindCommon()
   {
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
-      const SweepSetup<T, N> setup = {view, step[0].patches};
+      const SweepSetup<T, N> setup = {view, step[0]->patches};
 
       if (setup.Can() && setup.Uniform() && setup.patches->common.found && !setup.patches->lacks) PetscCall(setup.Common(&plan->common));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Sort(const VpSweepStep &s)
+  PetscErrorCode Sort(const VpPatchView *patches, const VpBatch &s)
   {
     const size_t         count = (size_t)(s.last - s.first);
     std::vector<uint8_t> kind(count, KIND_REST), exact(count, 0);
 
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
-      const SweepSetup<T, N> setup = {view, s.patches};
+      const SweepSetup<T, N> setup = {view, patches};
       if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
     }
-    if (s.form == VP_FORM_EXACT && s.patches->exact) PetscCall(VpCudaFetch(s.patches->exact + s.first, count, exact.data()));
+    if (s.form == VP_FORM_EXACT && patches->exact) PetscCall(VpCudaFetch(patches->exact + s.first, count, exact.data()));
     for (bool replaces : {true, false}) {
       for (size_t i = 0; i < count; i++) {
         const bool is = kind[i] != KIND_REST;
@@ -70,21 +74,19 @@ struct SweepAllSetup {
     SweepStages &s = plan->stages;
 
     PetscFunctionBegin;
-    for (int i = 0, end; i < n && s.n < VP_MOST_STAGES; i = end) {
+    if (step.size() > VP_MOST_STAGES) PetscFunctionReturn(PETSC_SUCCESS);
+    for (const VpStep *color : step) {
       SweepStage &stage = s.stage[s.n++];
 
-      for (end = i + 1; end < n && step[end].patches == step[i].patches && step[end].color == step[i].color;) end++;
-      first.push_back(&step[i]);
       stage.common[0] = (int32_t)common.size();
       stage.other[0] = (int32_t)other.size();
       for (int form = VP_FORM_REPLACE; form <= VP_FORM_LOCAL; form++) {
-        for (int k = i; k < end; k++) {
-          if (step[k].form == form) PetscCall(Sort(step[k]));
+        for (int i = 0; i < color->n; i++) {
+          if (color->batch[i].form == form) PetscCall(Sort(color->patches, color->batch[i]));
         }
       }
       stage.common[1] = (int32_t)common.size();
       stage.other[1] = (int32_t)other.size();
-      if (end == n) plan->blocks = 1;
     }
     plan->list.n = (int)common.size();
     plan->others = (int32_t)other.size();
@@ -118,11 +120,7 @@ struct SweepAllSetup {
     PetscFunctionBegin;
     PetscCall(Resident<true>(&resident[1]));
     if constexpr (DIM == 3) PetscCall(Resident<false>(&resident[0]));
-    for (int i = 0, count = 0; i < n; i++) {
-      if (i && (step[i].patches != step[i - 1].patches || step[i].color != step[i - 1].color)) count = 0;
-      count += step[i].last - step[i].first;
-      most = PetscMax(most, VpBlocks(count, Layout::patches));
-    }
+    for (const VpStep *color : step) most = PetscMax(most, VpBlocks(Count(color), Layout::patches));
     *could = Pays(most, PetscMax(resident[0], resident[1]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -149,7 +147,7 @@ struct SweepAllSetup {
     std::vector<uint8_t> now(cells, 0), cover(cells), all;
 
     PetscFunctionBegin;
-    for (const VpSweepStep *s : first) {
+    for (const VpStep *s : step) {
       if (s->patches != seen) PetscCall(VpCudaFetch(s->patches->cover, cells, cover.data()));
       seen = s->patches;
       all.insert(all.end(), now.begin(), now.end());
@@ -176,7 +174,7 @@ struct SweepAllSetup {
       const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
 
       PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(count, VP_WARPS), dim3(VP_PATCH_CELLS + PATCH_SIDES, VP_WARPS)},
-                             first[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells, false,
+                             step[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells, false,
                              (const int32_t *)l->numbers.p + from, count, (PatchCells *)l->cells.p + from,
                              (PatchCovers *)l->covers.p + from));
     }
@@ -192,7 +190,7 @@ struct SweepAllSetup {
       const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
 
       PetscCall(VpCudaLaunch("patches by stages", SelectPatches<A>, {VpBlocks(count * width, VP_THREADS), VP_THREADS}, numbers + from,
-                             count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width));
+                             count, width, (const A *)of(step[i]->patches), (A *)to->p + (size_t)from * width));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -202,7 +200,7 @@ struct SweepAllSetup {
     VpPatchView *v = &plan->view;
 
     PetscFunctionBegin;
-    *v = *step[0].patches;
+    *v = *step[0]->patches;
     if (!plan->others) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
     PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
@@ -231,7 +229,7 @@ struct SweepAllSetup {
     if (!could) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(FindCommon());
     PetscCall(FindStages());
-    if (plan->blocks) PetscCall(CountBlocks());
+    if (plan->stages.n) PetscCall(CountBlocks());
     if (!plan->blocks) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(FollowBuffers());
     PetscCall(PlaceCommon());
@@ -268,20 +266,19 @@ static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view,
 }
 
 template <class T, int DIM, int N>
-static PetscErrorCode SweepAll(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
-                               void *const x[2], PetscBool *did)
+static PetscErrorCode SweepAll(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
 {
-  auto                fill = [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, n, step, p).Fill(); };
-  PatchPlans<T, N>   &plans = VpCudaPlans<PatchPlans<T, N>>(step[0].patches);
+  auto                fill = [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, all, p).Fill(); };
+  PatchPlans<T, N>   &plans = VpCudaPlans<PatchPlans<T, N>>(all->patches);
   SweepAllPlan<T, N> *plan = NULL;
 
   PetscFunctionBegin;
-  PetscCall(plans.sweep_all[step[0].color][n].Get(&plan, fill));
+  PetscCall(plans.sweep_all[all->color][all->n].Get(&plan, fill));
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArrive(ghosts));
-  if (plan->others) PetscCall((LaunchStages<T, DIM, N, true>(plan, view, count, b, x, did)));
-  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, count, b, x, did)));
+  if (plan->others) PetscCall((LaunchStages<T, DIM, N, true>(plan, view, all->count, b, x, did)));
+  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, all->count, b, x, did)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::patch

@@ -114,7 +114,7 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscFunctionBegin;
   PetscCall(VpSmootherCreate(at->level, options->space, options->residual, options->exchange,
                              VpCornerSweeps(options, at->level->problem.degree), &at->smoother));
-  if (!l) VpSmootherRenewGhosts(at->smoother);
+  if (!l) PetscCall(VpSmootherRenewGhosts(at->smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

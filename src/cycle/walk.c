@@ -149,7 +149,7 @@ static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
   if (!l) PetscCall(VpCycleFromLeaves(cycle, l));
   if (count) PetscCall(VpCycleFromLeaves(cycle, l + 1));
   for (PetscInt i = 0; i < count; i++) {
-    PetscCall(VpSmootherSweepEdges(at->smoother, PETSC_TRUE, at->b, at->x));
+    PetscCall(VpSmootherSweepEnds(at->smoother, PETSC_TRUE, at->b, at->x));
     PetscCall(SolveEdges(at, PETSC_TRUE));
     PetscCall(VpSmootherSweep(at->smoother, PETSC_TRUE, at->b, at->x));
   }
@@ -176,7 +176,7 @@ static PetscErrorCode UpPartial(VpCycle cycle, PetscInt l)
   for (PetscInt i = 0; i < cycle->options.post; i++) {
     PetscCall(VpSmootherSweep(at->smoother, PETSC_FALSE, at->b, at->x));
     PetscCall(SolveEdges(at, PETSC_FALSE));
-    PetscCall(VpSmootherSweepEdges(at->smoother, PETSC_FALSE, at->b, at->x));
+    PetscCall(VpSmootherSweepEnds(at->smoother, PETSC_FALSE, at->b, at->x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,13 +18,11 @@ typedef struct {
   /* Solves on the patches [first, last). Requires: they are of one colour. */
   PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
                           void *const x[2]);
-  /* Does n steps of sweeps that begin with the values in x[0], one after the other; those that follow one another with the same view and
-     colour go together. A backend does so where this is faster than step by step; else *did = PETSC_FALSE and nothing has changed. Ensures:
-     if *did, x[0] has the current values of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a
-     backend never does. Requires: n > 0, no form is VP_FORM_GIVEN, a view has all its patches of a colour in such neighbouring steps, and
-     steps that begin with the same view, colour and n are always the same. */
-  PetscErrorCode (*sweep_all)(const VpView *, int n, const VpSweepStep[], int32_t count, VpGhosts, const void *b, void *const x[2],
-                              PetscBool *did);
+  /* Does the sweeps among the n steps that follow this VP_STEP_AT_ONCE, one after the other, from the values in x[0]. A backend does so
+     where this is faster than step by step; else *did = PETSC_FALSE and nothing has changed. Ensures: if *did, x[0] has the current values
+     of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a backend never does. Requires: there are
+     patches, no form is VP_FORM_GIVEN, and steps with the same view, colour and n are always followed by the same ones. */
+  PetscErrorCode (*sweep_all)(const VpView *, const VpStep *, VpGhosts, const void *b, void *const x[2], PetscBool *did);
   /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A; ghost: x beyond own cells.
      Requires: no two of the cells share a side, and none has one that hangs. */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);

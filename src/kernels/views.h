@@ -134,7 +134,7 @@ typedef struct {
   int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
-  const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
+  const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
   const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_FORM_LOCAL is used */
   const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
@@ -240,13 +240,32 @@ VP_SIZE VpForm VpPatchForm(VpForm form, uint8_t exact)
   return form == VP_FORM_EXACT && VpPatchIsExact(exact) ? VP_FORM_REPLACE : form;
 }
 
-/* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */
+/* A step of a sweep. A program of steps is written at set-up and run by smoother/sweep.c. */
+typedef enum {
+  VP_STEP_READ,     /* The ghosts of b and x that a sweep reads begin to travel. */
+  VP_STEP_AT_ONCE,  /* Takes the next n steps in one launch, where the backend does that. Else they are taken one by one. */
+  VP_STEP_SWEEP,    /* Solves on the patches of a colour. */
+  VP_STEP_RESIDUAL, /* Computes b - A x, which the next VP_STEP_SWEEP takes for b. */
+  VP_STEP_SETTLE,   /* Brings the current values of cells [0, count) to the first buffer. */
+  VP_STEP_GHOSTS,   /* Fetches the ghosts of x, which is settled. */
+  VP_STEP_RENEW,    /* Fetches them between two colours, where values are in both buffers. */
+  VP_STEP_CELLS     /* Solves on the single cells of a colour. */
+} VpStepKind;
+/* patches [first, last) of a colour that take the same form */
 typedef struct {
-  const VpPatchView *patches;
-  int                color; /* bit of `cover` */
-  int32_t            first, last;
-  VpForm             form;
-} VpSweepStep;
+  int32_t first, last;
+  VpForm  form;
+} VpBatch;
+enum { VP_MOST_BATCHES = 4 }; /* of a colour: mixed patches or others, which touch ghosts or do not */
+typedef struct {
+  VpStepKind         kind;
+  const VpPatchView *patches; /* VP_STEP_SWEEP; VP_STEP_SETTLE and VP_STEP_RENEW: the last ones swept; VP_STEP_AT_ONCE: the first ones */
+  int                color;   /* VP_STEP_SWEEP: bit of `cover`; VP_STEP_AT_ONCE: the first of these; VP_STEP_CELLS: colour of cells */
+  int                n;       /* VP_STEP_SWEEP: batches; VP_STEP_AT_ONCE: steps */
+  int32_t            inner;   /* VP_STEP_SWEEP: patches from this one on touch ghosts */
+  int32_t            count;   /* VP_STEP_SETTLE and VP_STEP_AT_ONCE: cells */
+  VpBatch            batch[VP_MOST_BATCHES]; /* in the order of their patches */
+} VpStep;
 
 /* Values of the cells nown, nown+1, ..., perhaps under way. A kernel does the work that needs none of them, calls VpArrive, then does the
    rest; `apply` and `enter_residual` call VpArrive in any case. */

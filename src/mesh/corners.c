@@ -113,45 +113,40 @@ static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
   return PETSC_FALSE;
 }
 
-/* numbers the patches near those cells, in the order that they have */
-static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], VpPatches *near)
+/* numbers the patches near the `count` cells, in the order that they have */
+static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], int32_t count, VpPatches *near)
 {
   PetscFunctionBeginUser;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc1(near->n, &near->whole));
-    near->n = 0;
-    for (int color = 0; color < VP_MOST_COLORS; color++) {
-      near->start[color] = near->n;
-      for (int32_t p = all->start[color]; p < all->start[color + 1]; p++) {
-        if (p == all->inner[color]) near->inner[color] = near->n;
-        if (!IsNear(all, at, p)) continue;
-        if (pass) near->whole[near->n] = p;
-        near->n++;
-      }
-      if (all->inner[color] == all->start[color + 1]) near->inner[color] = near->n;
+  PetscCall(PetscMalloc1((size_t)count << all->dim, &near->whole));
+  for (int color = 0; color < all->ncolor; color++) {
+    near->start[color] = near->n;
+    for (int32_t p = all->start[color]; p < all->start[color + 1]; p++) {
+      if (IsNear(all, at, p)) near->whole[near->n++] = p;
+      if (p < all->inner[color]) near->inner[color] = near->n;
     }
-    near->start[VP_MOST_COLORS] = near->n;
+    near->inner[color] = PetscMax(near->inner[color], near->start[color]);
   }
+  for (int color = all->ncolor; color <= VP_MOST_COLORS; color++) near->start[color] = near->n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near)
 {
-  const int ncell = 1 << near->dim, nside = 2 * near->dim;
+  const int ncell = 1 << near->dim;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1((size_t)near->n * ncell, &near->cell));
-  PetscCall(PetscMalloc1((size_t)near->n * nside, &near->side));
   PetscCall(PetscMalloc1(near->n, &near->mixed));
-  PetscCall(PetscCalloc1(nlocal, &near->cover));
-  for (int color = 0; color < VP_MOST_COLORS; color++) {
+  PetscCall(PetscCalloc1(VpPatchesCovers(near) * nlocal, &near->cover));
+  for (int color = 0; color < near->ncolor; color++) {
+    uint8_t *cover = near->cover + (size_t)(color / VP_COVER_COLORS) * nlocal;
+
     for (int32_t i = near->start[color]; i < near->start[color + 1]; i++) {
       const size_t p = near->whole[i];
 
       PetscCall(PetscArraycpy(near->cell + (size_t)i * ncell, all->cell + p * ncell, ncell));
-      PetscCall(PetscArraycpy(near->side + (size_t)i * nside, all->side + p * nside, nside));
       near->mixed[i] = all->mixed[p];
-      for (int k = 0; k < ncell; k++) near->cover[near->cell[(size_t)i * ncell + k]] |= (uint8_t)(1 << color);
+      for (int k = 0; k < ncell; k++) cover[near->cell[(size_t)i * ncell + k]] |= (uint8_t)(1 << color % VP_COVER_COLORS);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,16 +155,18 @@ static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near
 PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, VpPatches *near)
 {
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
+  int32_t       count;
   Corners       corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
 
   PetscFunctionBeginUser;
-  *near = (VpPatches){.dim = mesh->dim};
+  *near = (VpPatches){.dim = mesh->dim, .ncolor = all->ncolor};
   if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
   PetscCall(PetscMalloc1(pieces, &corners.count));
   VpLoop(mesh->nsweep, MarkCells, &corners);
-  if (VpLoopSum(pieces, corners.count)) {
-    PetscCall(Select(all, corners.at, near));
+  count = VpLoopSum(pieces, corners.count);
+  if (count) {
+    PetscCall(Select(all, corners.at, count, near));
     PetscCall(Copy(all, mesh->nlocal, near));
   }
   PetscCall(PetscFree(corners.at));

@@ -369,31 +369,42 @@ PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void 
 
 const char *VpForestVersion(void); /* p4est's */
 
-/* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
-   thinnest direction lowest; of equally thin ones periodic directions come before others, then x before y before z. The order of a sweep is
-   2^dim-1, which tiles a box, ..., 1, 0. Inside a colour: first the patches that touch no ghost, then the others; of either, mixed ones
-   last.
+/* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Those of one colour share no cell. A sweep takes the
+   last colour first, which tiles a box. Inside a colour: first the patches that touch no ghost, then others; of either, mixed ones last.
 
-   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one side
-   of a box are the seam, neither odd nor even. `seams` says in which directions. Patches at seams are a selection of their own, and are
-   swept after those at fewer seams. */
+   A colour is a number whose digits are those of the vertex along each direction: 0 even, 1 odd. Around a periodic direction with an odd
+   number of cells they cannot alternate. There vertices on one side of a box are the seam, and digits are 0 seam, 1 even, 2 odd. The digit
+   of the thinnest direction is lowest; of equally thin ones periodic directions come before others, then x before y before z. */
 typedef struct {
-  int      dim, seams; /* bits of directions */
-  int      digit[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
+  int      dim, ncolor;
+  int      digits[3], place[3]; /* along d a colour c has the digit c / place[d] % digits[d] */
   int32_t  n;
   int32_t  start[VP_MOST_COLORS + 1]; /* colour c is [start[c], start[c+1]) */
   int32_t  inner[VP_MOST_COLORS];     /* of which [start[c], inner[c]) touch no ghost */
   int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
-  uint8_t *side;                      /* [n][2 dim] VpSide */
+  uint8_t *side;                      /* [n][2 dim] VpSide; NULL in a selection */
   uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_FORM_REPLACE only if the patch is `exact` */
-  uint8_t *cover;                     /* [nlocal] bit c: a patch of colour c holds the cell */
+  uint8_t *cover;                     /* [c / VP_COVER_COLORS][nlocal] bit c % VP_COVER_COLORS: a patch of colour c holds the cell */
   int32_t *whole;                     /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
-PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
+static inline size_t VpPatchesCovers(const VpPatches *patches) /* how many covers there are */
+{
+  return (size_t)(patches->ncolor + VP_COVER_COLORS - 1) / VP_COVER_COLORS;
+}
+PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
+/* of the vertex at the upper corner of a cell along d: 0 at a seam, 1 even, 2 odd */
+static inline int VpVertexDigit(VpMesh mesh, int32_t cell, int d)
+{
+  const VpLattice L = mesh->lattice;
+  const int32_t   box = mesh->box[cell], at = mesh->coord[3 * (size_t)cell + d];
+
+  if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 0;
+  return 2 - ((at ^ (L->parity ? L->parity[box] >> d : 0)) & 1);
+}
 /* corners.c: the patches that hold a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
    degrees or more; or those that hold a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
-typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
+typedef enum { VP_NEAR_CORNERS, VP_NEAR_ENDS } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
 /* the first patch of [first, last) that is mixed, or last. Requires: they are of a colour, and touch ghosts all or none */
 int32_t        VpPatchesFirstMixed(const VpPatches *, int32_t first, int32_t last);

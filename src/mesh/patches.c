@@ -23,20 +23,12 @@ typedef struct {
   uint8_t side[6], mixed, cls; /* VpSide; VP_SIDE_INTERIOR is 0 */
 } Patch;
 
-/* whether the cell is the last one of its box in direction d */
-static inline PetscBool IsLast(VpMesh mesh, int32_t cell, int d)
-{
-  const int zone = VpZoneAlong(mesh, cell, d);
-
-  return (PetscBool)(zone == 3 || (zone == 1 && !VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d]));
-}
-
 /* Whether all cells of the patch are own and of one box. Then a step along d adds the same to the local numbers of all of them. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
   if (near[first] & APART) return PETSC_FALSE;
   for (int d = 0; d < mesh->dim; d++) {
-    if (IsLast(mesh, first, d)) return PETSC_FALSE;
+    if (VpMeshIsAtEnd(mesh, mesh->box[first], VpZoneAlong(mesh, first, d), 2 * d + 1)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -109,36 +101,23 @@ static inline uint8_t ClassOf(int color, PetscBool ghost, int shape)
 
 typedef struct {
   VpMesh   mesh;
-  int      seams;           /* see VpPatches */
-  uint8_t *near;            /* [nsweep] */
+  uint8_t *near;                  /* [nsweep] */
+  uint8_t  every[VP_MOST_COVERS]; /* cover of cells whose vertices all lie inside a box */
   int32_t (*count)[NCLASS]; /* [piece] patches of every class whose first cells are in the piece; then where the next one of them goes */
   VpPatches *patches;
 } Search;
 
-/* of the vertex at the upper corner of `first`, which has no bit in the directions where it is at a seam */
+/* of the vertex at the upper corner of `first` */
 static inline int ColorOf(const Search *search, int32_t first)
 {
-  const VpMesh mesh = search->mesh;
-  const int    parity = mesh->lattice->parity ? mesh->lattice->parity[mesh->box[first]] : 0;
-  int          color = 0;
+  const VpPatches *patches = search->patches;
+  int              color = 0;
 
-  for (int d = 0; d < mesh->dim; d++)
-    color |= (!((mesh->coord[3 * (size_t)first + d] ^ parity >> d) & 1) & !(search->seams >> d & 1)) << search->patches->digit[d];
+  for (int d = 0; d < patches->dim; d++) color += patches->place[d] * (VpVertexDigit(search->mesh, first, d) + patches->digits[d] - 3);
   return color;
 }
 
-/* the directions in which the vertex at the upper corner of `first` is at a seam */
-static inline int SeamsAt(VpMesh mesh, int32_t first)
-{
-  int seams = mesh->lattice->seam ? mesh->lattice->seam[mesh->box[first]] : 0;
-
-  for (int d = 0; seams && d < mesh->dim; d++) {
-    if (!IsLast(mesh, first, d)) seams &= ~(1 << d);
-  }
-  return seams;
-}
-
-/* fills the patch at the upper corner of `first`; its class is NONE if there is none, or one for other seams */
+/* fills the patch at the upper corner of `first`; its class is NONE if there is none */
 static void FindPatch(const Search *search, int32_t first, Patch *p)
 {
   const VpMesh    mesh = search->mesh;
@@ -148,7 +127,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
   int             shape = INTERIOR;
 
   *p = (Patch){.cls = NONE};
-  if (!mesh->lattice->alternates || SeamsAt(mesh, first) != search->seams) return;
+  if (!mesh->lattice->alternates) return;
   if (AreTogether(mesh, near, first)) StepTogether(mesh, mesh->dim, first, p->cell);
   else if (!FindCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
@@ -163,24 +142,27 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
   p->cls = ClassOf(ColorOf(search, first), ghost, shape);
 }
 
-/* of an inner patch, which no seam touches */
+/* of an inner patch */
 static inline uint8_t InnerClass(const Search *search, int32_t first)
 {
-  return search->seams ? NONE : ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
+  return ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
 }
 
 /* Sets near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches
-   do not enter their cells into cover, so it is set here: own cells that touch no side of their box have a patch of every colour. */
+   do not enter their cells into cover, so it is set here: own cells that touch no side of their box have a patch of every colour that is
+   not of a seam. */
 static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Search   *search = (Search *)context;
   const VpMesh    mesh = search->mesh;
-  const uint8_t   every = (uint8_t)(search->seams ? 0 : (1 << (1 << mesh->dim)) - 1);
   const PetscBool part = VpMeshIsPart(mesh);
+  const size_t    covers = VpPatchesCovers(search->patches);
 
   for (int32_t i = first; i < last; i++) {
+    const PetscBool inside = (PetscBool)(i < mesh->nown && !(mesh->zone[i] & VP_LOWER_BITS) && !part);
+
     if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->zone[i] ? AT_END : 0);
-    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & VP_LOWER_BITS) && !part ? every : 0;
+    for (size_t k = 0; k < covers; k++) search->patches->cover[k * mesh->nlocal + i] = inside ? search->every[k] : 0;
   }
 }
 
@@ -242,12 +224,13 @@ static void SetStarts(Search *search, int32_t pieces)
   patches->start[VP_MOST_COLORS] = patches->n;
 }
 
-static void Store(VpPatches *patches, const Patch *p, int32_t at)
+static void Store(VpPatches *patches, int32_t nlocal, const Patch *p, int32_t at)
 {
-  const int     ncell = 1 << patches->dim, nside = 2 * patches->dim;
-  const uint8_t color = (uint8_t)(1 << p->cls / (2 * NSHAPE));
+  const int     ncell = 1 << patches->dim, nside = 2 * patches->dim, color = p->cls / (2 * NSHAPE);
+  uint8_t      *cover = patches->cover + (size_t)(color / VP_COVER_COLORS) * nlocal;
+  const uint8_t bit = (uint8_t)(1 << color % VP_COVER_COLORS);
 
-  for (int k = 0; k < ncell; k++) __atomic_fetch_or(&patches->cover[p->cell[k]], color, __ATOMIC_RELAXED); /* pieces share cells */
+  for (int k = 0; k < ncell; k++) __atomic_fetch_or(&cover[p->cell[k]], bit, __ATOMIC_RELAXED); /* pieces share cells */
   memcpy(patches->cell + (size_t)ncell * at, p->cell, ncell * sizeof(*p->cell));
   memcpy(patches->side + (size_t)nside * at, p->side, nside);
   patches->mixed[at] = p->mixed;
@@ -274,12 +257,11 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
     if (!search->near[i]) {
       const uint8_t class = InnerClass(search, i);
 
-      if (class == NONE) continue;
       if (mesh->dim == 3) StoreInner(search, 3, i, next[class]++);
       else StoreInner(search, 2, i, next[class]++);
     } else {
       FindPatch(search, i, &p);
-      if (p.cls != NONE) Store(patches, &p, next[p.cls]++);
+      if (p.cls != NONE) Store(patches, mesh->nlocal, &p, next[p.cls]++);
     }
   }
 }
@@ -310,10 +292,11 @@ static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
   return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
 }
 
-/* digit[d]: how many directions have thinner cells; of equal ones periodic ones come first, then lower ones */
-static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int digit[3])
+/* Sets how colours are made of digits: the thinnest direction's is lowest; of equal ones periodic ones come first, then lower ones. */
+static void SetDigits(VpMesh mesh, const PetscReal thinnest[3], VpPatches *patches)
 {
-  int order[3];
+  const int seams = VpMeshSeams(mesh);
+  int       order[3];
 
   for (int d = 0; d < mesh->dim; d++) {
     int i = d;
@@ -321,20 +304,33 @@ static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int digit[3
     for (; i > 0 && ComesBefore(mesh, thinnest, d, order[i - 1]); i--) order[i] = order[i - 1];
     order[i] = d;
   }
-  for (int i = 0; i < mesh->dim; i++) digit[order[i]] = i;
+  patches->ncolor = 1;
+  for (int i = 0; i < mesh->dim; i++) {
+    const int d = order[i];
+
+    patches->digits[d] = 2 + (seams >> d & 1);
+    patches->place[d] = patches->ncolor;
+    patches->ncolor *= patches->digits[d];
+  }
 }
 
-PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], int seams, VpPatches *patches)
+PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], VpPatches *patches)
 {
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  Search        search = {.mesh = mesh, .seams = seams, .patches = patches};
+  Search        search = {.mesh = mesh, .patches = patches};
 
   PetscFunctionBeginUser;
-  *patches = (VpPatches){.dim = mesh->dim, .seams = seams};
-  RankDirections(mesh, thinnest, patches->digit);
+  *patches = (VpPatches){.dim = mesh->dim};
+  SetDigits(mesh, thinnest, patches);
+  for (int odd = 0; odd < 1 << mesh->dim; odd++) {
+    int color = 0; /* of vertices that are odd in these directions, and at no seam */
+
+    for (int d = 0; d < mesh->dim; d++) color += patches->place[d] * (patches->digits[d] - 2 + (odd >> d & 1));
+    search.every[color / VP_COVER_COLORS] |= (uint8_t)(1 << color % VP_COVER_COLORS);
+  }
   PetscCall(VpProgress("patches", 0, mesh->nsweep));
   PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
-  PetscCall(VpMallocLarge(mesh->nlocal, &patches->cover));
+  PetscCall(VpMallocLarge(VpPatchesCovers(patches) * mesh->nlocal, &patches->cover));
   PetscCall(PetscMalloc1(pieces, &search.count));
   VpLoop(mesh->nlocal, MarkCells, &search);
   MarkGhosts(mesh, search.near);

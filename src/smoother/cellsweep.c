@@ -10,23 +10,12 @@ struct VpCellSweep_ {
   int32_t    start[4]; /* colour c is the view's cells [start[c], start[c+1]) */
 };
 
-/* The number of a cell along d modulo 2. Where a direction is closed and has an odd number of cells, that below the
-   seam gets 2 (VpLattice). */
-static int NumberAlong(VpMesh mesh, int32_t cell, int d)
-{
-  const VpLattice L = mesh->lattice;
-  const int32_t   box = mesh->box[cell], at = mesh->coord[3 * (size_t)cell + d];
-
-  if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 2;
-  return (at ^ (L->parity ? L->parity[box] >> d : 0)) & 1;
-}
-
-/* Neighbours differ in one direction's number, hence in the sum. */
+/* Neighbours differ in one direction's digit, hence in the sum. */
 static int ColorOf(VpMesh mesh, int ncolor, int32_t cell)
 {
   int sum = 0;
 
-  for (int d = 0; d < mesh->dim; d++) sum += NumberAlong(mesh, cell, d);
+  for (int d = 0; d < mesh->dim; d++) sum += 2 - VpVertexDigit(mesh, cell, d);
   return sum % ncolor;
 }
 
@@ -76,7 +65,12 @@ PetscErrorCode VpCellSweepDestroy(VpCellSweep *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepColor(VpCellSweep sweep, int color, VpVector b, VpVector x)
+int VpCellSweepColors(VpCellSweep sweep)
+{
+  return sweep->ncolor;
+}
+
+PetscErrorCode VpCellSweepColor(VpCellSweep sweep, int color, VpVector b, VpVector x)
 {
   const VpLevel level = sweep->level;
   const int32_t first = sweep->start[color], last = sweep->start[color + 1];
@@ -89,14 +83,5 @@ static PetscErrorCode SweepColor(VpCellSweep sweep, int color, VpVector b, VpVec
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
   PetscCall(level->ops->solve_cells(&level->view, &sweep->view, first, last, VpVectorGhosts(x), values, to));
   PetscCall(VpLogFlops(level, share * VpLevelApplyFlops(level) + 2 * VpTransferFlops(&level->view, last - first)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCellSweepRun(VpCellSweep sweep, PetscBool reverse, VpVector b, VpVector x)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  for (int i = 0; i < sweep->ncolor; i++) PetscCall(SweepColor(sweep, reverse ? sweep->ncolor - 1 - i : i, b, x));
-  PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

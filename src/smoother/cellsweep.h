@@ -6,5 +6,5 @@
 typedef struct VpCellSweep_ *VpCellSweep;
 PetscErrorCode               VpCellSweepCreate(VpLevel, VpCellSweep *);
 PetscErrorCode               VpCellSweepDestroy(VpCellSweep *);
-/* reverse: the colours in opposite order. It exchanges ghosts before every colour. */
-PetscErrorCode VpCellSweepRun(VpCellSweep, PetscBool reverse, VpVector b, VpVector x);
+int                          VpCellSweepColors(VpCellSweep);                                   /* how many there are */
+PetscErrorCode               VpCellSweepColor(VpCellSweep, int color, VpVector b, VpVector x); /* fetches the ghosts of x that it reads */

@@ -235,12 +235,8 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VpNumberByBox(&items, problems->type));
-  for (int half = 0; half < 2 * VP_MOST_COLORS; half++) { /* of a colour: without ghosts, with ghosts */
-    const int32_t inner = patches->inner[half / 2], last = half % 2 ? patches->start[half / 2 + 1] : inner;
-
-    for (int32_t p = VpPatchesFirstMixed(patches, half % 2 ? inner : patches->start[half / 2], last); p < last; p++) {
-      if (HasMixedSide(patches, p)) PetscCall(NumberProblems(problems, p, problems->type + (size_t)p * patches->dim));
-    }
+  for (int32_t p = 0; p < patches->n; p++) {
+    if (HasMixedSide(patches, p)) PetscCall(NumberProblems(problems, p, problems->type + (size_t)p * patches->dim));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -159,7 +159,7 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
   PetscCall(VpPlaceArray(arrays, patches->cell, n << dim, "patches", &view->patch));
   PetscCall(VpPlaceArray(arrays, problems->type, n * dim, "patches", &view->type));
-  PetscCall(VpPlaceArray(arrays, patches->cover, level->mesh->nlocal, "patches", &view->cover));
+  PetscCall(VpPlaceArray(arrays, patches->cover, VpPatchesCovers(patches) * level->mesh->nlocal, "patches", &view->cover));
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
@@ -208,7 +208,7 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
     if (view->exact) exact[i] = problems->exact[p];
   }
   PetscCall(VpPlaceArray(arrays, some->cell, n << dim, "selected patches", &to->patch));
-  PetscCall(VpPlaceArray(arrays, some->cover, problems->level->mesh->nlocal, "selected patches", &to->cover));
+  PetscCall(VpPlaceArray(arrays, some->cover, VpPatchesCovers(some) * problems->level->mesh->nlocal, "selected patches", &to->cover));
   PetscCall(VpPlaceArray(arrays, type, n * dim, "selected patches", &to->type));
   if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
   if (view->exact) PetscCall(VpPlaceArray(arrays, exact, n, "selected patches", &to->exact));

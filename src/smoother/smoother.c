@@ -13,93 +13,63 @@ static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, Pets
   return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
 }
 
-/* the end of the batch from `first` on: its patches are all mixed or all not */
-static int32_t EndOfBatch(const VpPatches *patches, int color, int32_t first)
+/* Adds patches that are all mixed or all not to a colour; they join those before them that are so, too. */
+static void AddBatch(const VpPatches *patches, int32_t first, int32_t last, VpForm form, VpStep *color)
 {
-  const int32_t half[] = {patches->inner[color], patches->start[color + 1]};
-  int32_t       last = first;
-
-  for (int i = 0; i < 2 && (!i || last == half[0] || first > half[0]); i++) {
-    if (last >= half[i] || patches->mixed[last] != patches->mixed[first]) continue;
-    last = patches->mixed[first] ? half[i] : VpPatchesFirstMixed(patches, last, half[i]);
-  }
-  return last;
+  if (first == last) return;
+  if (color->n && patches->mixed[first - 1] == patches->mixed[first]) color->batch[color->n - 1].last = last;
+  else color->batch[color->n++] = (VpBatch){first, last, form};
 }
 
-static PetscErrorCode CreateBatches(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Part *part)
+static void SetColors(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Subset *subset)
 {
-  const int ncolor = 1 << patches->dim;
-  int       n = 0;
+  for (int c = 0; c < patches->ncolor; c++) {
+    const int32_t end[] = {patches->start[c], patches->inner[c], patches->start[c + 1]};
+    VpStep       *color = &subset->color[c];
 
-  PetscFunctionBegin;
-  PetscCall(PetscArraycpy(part->color, patches->start, ncolor + 1));
-  PetscCall(PetscArraycpy(part->inner, patches->inner, ncolor));
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc1(n, &part->batch));
-    n = 0;
-    for (int c = 0; c < ncolor; c++) {
-      part->start[c] = n;
-      for (int32_t first = patches->start[c], last; first < patches->start[c + 1]; first = last) {
-        last = EndOfBatch(patches, c, first);
-        if (pass) part->batch[n] = (Batch){first, last, ChooseForm(level, space, residual, (PetscBool)patches->mixed[first])};
-        n++;
-      }
+    *color = (VpStep){VP_STEP_SWEEP, &subset->view[c / VP_COVER_COLORS], c % VP_COVER_COLORS, .inner = end[1]};
+    for (int half = 0; half < 2; half++) {
+      const int32_t mixed = VpPatchesFirstMixed(patches, end[half], end[half + 1]);
+
+      AddBatch(patches, end[half], mixed, ChooseForm(level, space, residual, PETSC_FALSE), color);
+      AddBatch(patches, mixed, end[half + 1], ChooseForm(level, space, residual, PETSC_TRUE), color);
     }
-    part->start[ncolor] = n;
+  }
+}
+
+/* Views of colours whose bits are in other covers than the first one. */
+static PetscErrorCode AddViews(VpLevel level, int ncolor, Subset *subset)
+{
+  PetscFunctionBegin;
+  for (int k = 1; k * VP_COVER_COLORS < ncolor; k++) {
+    VpPatchView *view = &subset->view[k];
+
+    *view = subset->view[0];
+    view->cover += (size_t)k * level->mesh->nlocal;
+    view->plans = NULL;
+    if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(view));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The flops of one patch: both transforms, and its residual, which is A x or the neighbours' traces. */
-static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
-{
-  const int    dim = view->dim, n = view->n, m = 2 * n;
-  const double cells = 1 << dim, all = cells * pow(n, dim), side = all / m, solve = 4. * dim * m * all + (dim + 1) * all;
-
-  switch (form) {
-  case VP_FORM_REPLACE:
-    return solve + 2 * dim * (4. * view->nt * side + 4. * (dim - 1) * m * side + 4 * all);
-  case VP_FORM_GIVEN:
-    return solve + all;
-  default:
-    return solve + all * (2. * dim * n + 8. * dim * (1 + (double)view->nt / n) + 2);
-  }
-}
-
-/* The flops of a sweep over a part. The residual `global` is that of all cells, once a colour. */
-static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
-{
-  const VpView  *view = &smoother->level->view;
-  PetscLogDouble flops =
-    smoother->r ? 0 : part->nexact * (PatchFlops(view, VpPatchForm(VP_FORM_EXACT, 1)) - PatchFlops(view, VP_FORM_EXACT));
-
-  for (int i = 0; i < part->start[smoother->ncolor]; i++) {
-    const Batch *batch = &part->batch[i];
-    flops += (double)(batch->last - batch->first) * PatchFlops(view, batch->form);
-  }
-  if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
-  return flops;
-}
-
-static void CountFlops(VpSmoother smoother)
-{
-  for (int i = 0; i < PARTS; i++) smoother->part[i].flops = PartFlops(smoother, &smoother->part[i]);
-}
-
-/* Sets the part with all patches, but for its view's `drop`. */
+/* Sets the subset of all patches. */
 static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual)
 {
-  Part *part = &smoother->part[PART_ALL];
+  const VpLevel level = smoother->level;
+  Subset       *all = &smoother->subset[SUBSET_ALL];
 
   PetscFunctionBegin;
-  PetscCall(CreateBatches(smoother->level, problems->patches, problems->space, residual, part));
-  PetscCall(VpPlacePatches(problems, &smoother->arrays, &part->view));
-  for (int32_t p = 0; part->view.exact && p < problems->patches->n; p++) part->nexact += problems->exact[p] > 0;
+  SetColors(level, problems->patches, problems->space, residual, all);
+  PetscCall(VpPlacePatches(problems, &smoother->arrays, all->view));
+  if (residual == VP_RESIDUAL_LOCAL)
+    PetscCall(VpTogether(level->mesh->comm, VpLevelPlaceDrops(level, &smoother->arrays, &all->view->drop)));
+  PetscCall(AddViews(level, smoother->ncolor, all));
+  for (int32_t p = 0; all->view->exact && p < problems->patches->n; p++) all->nexact += problems->exact[p] > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the part with the patches near some cells. count: of these patches on all ranks */
-static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Part *part,
+/* Sets a subset of patches near some cells. count: of these patches on all ranks */
+static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Subset *subset,
                                  PetscInt *count)
 {
   const VpLevel  level = smoother->level;
@@ -110,25 +80,28 @@ static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatchProblems *pro
   PetscCall(VpPatchesSelect(level->mesh, what, problems->patches, &near));
   for (int32_t p = 0; p < near.n; p++) *count += near.cell[(size_t)p << near.dim] < level->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
-  PetscCall(CreateBatches(level, &near, problems->space, residual, part));
-  if (near.n) failed = VpPlaceSomePatches(problems, &smoother->part[PART_ALL].view, &near, &smoother->arrays, &part->view);
-  for (int32_t p = 0; part->view.exact && p < near.n; p++) part->nexact += problems->exact[near.whole[p]] > 0;
+  SetColors(level, &near, problems->space, residual, subset);
+  if (near.n) failed = VpPlaceSomePatches(problems, smoother->subset[SUBSET_ALL].view, &near, &smoother->arrays, subset->view);
   PetscCall(VpTogether(level->mesh->comm, failed));
+  if (near.n) PetscCall(AddViews(level, smoother->ncolor, subset));
+  for (int32_t p = 0; subset->view->exact && p < near.n; p++) subset->nexact += problems->exact[near.whole[p]] > 0;
   PetscCall(VpPatchesDestroy(&near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the parts near corners, unless they are not to be repeated, and where the level ends */
-static PetscErrorCode CreateParts(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
+/* all patches; those near corners, unless they are not to be repeated; those where the level ends */
+static PetscErrorCode CreateSubsets(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
 {
-  PetscInt edges = 0;
+  PetscInt ends = 0;
 
   PetscFunctionBegin;
-  if (repeats) PetscCall(CreatePart(smoother, problems, VP_NEAR_CORNERS, residual, &smoother->part[PART_CORNERS], &smoother->ncorner));
+  PetscCall(CreateWhole(smoother, problems, residual));
+  if (repeats && !VpMeshSeams(smoother->level->mesh))
+    PetscCall(CreateNear(smoother, problems, VP_NEAR_CORNERS, residual, &smoother->subset[SUBSET_CORNERS], &smoother->ncorner));
   if (smoother->ncorner) smoother->repeats = repeats;
   if (VpMeshIsPart(smoother->level->mesh))
-    PetscCall(CreatePart(smoother, problems, VP_NEAR_EDGES, residual, &smoother->part[PART_EDGES], &edges));
-  smoother->ends = (PetscBool)(edges > 0);
+    PetscCall(CreateNear(smoother, problems, VP_NEAR_ENDS, residual, &smoother->subset[SUBSET_ENDS], &ends));
+  smoother->ends = (PetscBool)(ends > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,52 +110,32 @@ static PetscBool IsThin(VpLevel level)
   return (PetscBool)(level->aspect < THIN(level->mesh->dim));
 }
 
-/* Makes the smoother of the patches at one kind of seams, then those of the kinds that follow. */
-static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
-                             VpSmoother *out)
+PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
 {
-  MPI_Comm        comm = level->mesh->comm;
-  const int       kinds = VpMeshSeams(level->mesh);
   VpPatches       patches;
   VpPatchProblems problems;
   VpSmoother      smoother;
   PetscErrorCode  refused; /* patches that are not positive definite, or too ill conditioned */
 
   PetscFunctionBegin;
+  PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "Patch space %d does not go with residual %d or with degree %d", (int)space, (int)residual, level->problem.degree);
   PetscCall(PetscNew(&smoother));
   *out = smoother;
   smoother->level = VpReference(level);
-  smoother->ncolor = 1 << level->mesh->dim;
-  smoother->exchange = VpChooseExchange(level, exchange);
-  smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
-  smoother->current = (PetscBool)(smoother->exact || (smoother->exchange == VP_EXCHANGE_COLOR && IsThin(level)));
+  for (int i = 0; i < SUBSETS; i++) /* Repeats sync where every colour was asked to, as if there were one rank. */
+    smoother->subset[i].syncs = (PetscBool)((i == SUBSET_CORNERS ? exchange : VpChooseExchange(level, exchange)) == VP_EXCHANGE_COLOR);
+  smoother->current = (PetscBool)(smoother->subset[SUBSET_CORNERS].syncs || (smoother->subset[SUBSET_ALL].syncs && IsThin(level)));
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  smoother->kind = seams;
-  smoother->kinds = kinds;
-  PetscCall(VpPatchesCreate(level->mesh, level->thinnest, seams, &patches));
-  PetscCall(PetscArraycpy(smoother->digit, patches.digit, 3));
+  PetscCall(VpPatchesCreate(level->mesh, level->thinnest, &patches));
+  smoother->ncolor = patches.ncolor;
   PetscCall(VpPatchProblemsCreate(level, &patches, space, &problems));
-  refused = CreateWhole(smoother, &problems, residual);
-  if (!refused && residual == VP_RESIDUAL_LOCAL)
-    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->part[PART_ALL].view.drop));
-  if (!refused && !kinds) refused = CreateParts(smoother, &problems, residual, corners);
+  refused = CreateSubsets(smoother, &problems, residual, corners);
   PetscCall(VpPatchProblemsDestroy(&problems));
   PetscCall(VpPatchesDestroy(&patches));
   PetscCall(refused);
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
-  CountFlops(smoother);
-  do seams++;
-  while (seams <= kinds && (seams & ~kinds));
-  if (seams <= kinds) PetscCall(Create(level, space, residual, exchange, corners, seams, &smoother->seams));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
-{
-  PetscFunctionBegin;
-  PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
-             "Patch space %d does not go with residual %d or with degree %d", (int)space, (int)residual, level->problem.degree);
-  PetscCall(Create(level, space, residual, exchange, corners, 0, out));
+  PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,13 +150,15 @@ VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
   return ranks > 1 && (mesh->ncell < few * ranks || IsThin(level)) ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
 }
 
-void VpSmootherRenewGhosts(VpSmoother smoother)
+PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
 {
   const VpLevel   level = smoother->level;
-  const PetscBool differ = (PetscBool)(smoother->exchange == VP_EXCHANGE_SWEEP && VpMeshRanks(level->mesh) > 1);
+  const PetscBool differ = (PetscBool)(level->precision == VP_SINGLE && !smoother->r && VpMeshRanks(level->mesh) > 1);
 
-  smoother->renews = (PetscBool)(differ && level->precision == VP_SINGLE && !smoother->r);
-  if (smoother->seams) VpSmootherRenewGhosts(smoother->seams);
+  PetscFunctionBegin;
+  for (int i = 0; i < SUBSETS; i++) smoother->subset[i].renews = (PetscBool)(differ && i != SUBSET_CORNERS && !smoother->subset[i].syncs);
+  PetscCall(VpSmootherWritePrograms(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps)
@@ -211,24 +166,35 @@ PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps)
   PetscFunctionBegin;
   smoother->cell_sweeps = sweeps;
   PetscCall(VpCellSweepCreate(smoother->level, &smoother->cells));
+  PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
-  for (int part = 0; part < PARTS; part++) {
-    Part *p = &smoother->part[part];
-
-    for (int i = 0; i < p->start[smoother->ncolor]; i++) {
-      if (p->batch[i].form == VP_FORM_REPLACE) p->batch[i].form = VP_FORM_EXACT;
+  for (Subset *s = smoother->subset; s < smoother->subset + SUBSETS; s++) {
+    for (int c = 0; c < smoother->ncolor; c++) {
+      for (int i = 0; i < s->color[c].n; i++) {
+        if (s->color[c].batch[i].form == VP_FORM_REPLACE) s->color[c].batch[i].form = VP_FORM_EXACT;
+      }
     }
-    p->view.exact = NULL;
-    p->nexact = 0;
+    for (int k = 0; k < VP_MOST_COVERS; k++) s->view[k].exact = NULL;
+    s->nexact = 0;
   }
-  CountFlops(smoother);
-  if (smoother->seams) PetscCall(VpSmootherUseResidualForm(smoother->seams));
+  PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const VpPatchView *VpSmootherPatches(VpSmoother smoother)
+{
+  return smoother->subset[SUBSET_ALL].view;
+}
+
+void VpSmootherCorners(VpSmoother smoother, PetscInt *patches, PetscInt *repeats)
+{
+  *patches = smoother->ncorner;
+  *repeats = smoother->repeats;
 }
 
 PetscErrorCode VpSmootherDestroy(VpSmoother *out)
@@ -238,15 +204,12 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpSmootherDestroy(&smoother->seams));
   PetscCall(VpCellSweepDestroy(&smoother->cells));
   PetscCall(VpVectorDestroy(&smoother->r));
-  for (int part = 0; part < PARTS; part++) {
-    Part *p = &smoother->part[part];
-
-    if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&p->view.plans));
-    PetscCall(PetscFree(p->batch));
+  for (Subset *s = smoother->subset; smoother->level->backend->release_plans && s < smoother->subset + SUBSETS; s++) {
+    for (int k = 0; k < VP_MOST_COVERS; k++) PetscCall(smoother->level->backend->release_plans(&s->view[k].plans));
   }
+  for (int i = 0; i < 2 * SUBSETS; i++) PetscCall(PetscFree(smoother->program[i / 2][i % 2].step));
   PetscCall(VpArraysRelease(&smoother->arrays));
   PetscCall(VpLevelDestroy(&smoother->level));
   PetscCall(PetscFree(smoother));

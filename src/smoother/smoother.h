@@ -36,7 +36,7 @@ void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
 /* From now on ghosts get their owners' values once more before the last colour, if the sweep is in single precision, exchanges once and
    does not take the residual `global`: the ranks' copies of a cell then differ by rounding errors. Without that, patches beside ghosts are
    solved against differing copies, and the residual of the finest level shows it. */
-void VpSmootherRenewGhosts(VpSmoother);
+PetscErrorCode VpSmootherRenewGhosts(VpSmoother);
 /* From now on so many sweeps of single cells follow the one of patches (come before it, in reverse order). */
 PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps);
 /* Takes the residual form also where the replacement form would do. Tests and measurements compare the two. */
@@ -45,7 +45,7 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
    and x that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
 /* The same over the patches where a level of an adaptive mesh ends, in place of all. */
-PetscErrorCode VpSmootherSweepEdges(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
+PetscErrorCode VpSmootherSweepEnds(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
 
 /* One sweep from zero as a preconditioner M. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
 typedef struct VpOneSweep_ *VpOneSweep;

@@ -13,8 +13,8 @@ typedef enum {
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
   VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
 } VpSide;
-/* the most cells of a patch, and the most colours of patches */
-enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 8 };
+/* the most cells of a patch; the most colours of patches; how many of them are told apart by the bits of a `cover` */
+enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 32, VP_COVER_COLORS = 8, VP_MOST_COVERS = VP_MOST_COLORS / VP_COVER_COLORS };
 
 /* what the user gives: the source in cells, u on a side of the domain, or du/dn + alpha u there */
 typedef enum { VP_GIVEN_SOURCE, VP_GIVEN_VALUE, VP_GIVEN_FLUX, VP_GIVEN_KINDS } VpGivenKind;

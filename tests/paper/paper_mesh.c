@@ -234,7 +234,7 @@ static PetscErrorCode WriteLists(const Drawing *d)
   PetscCall(DMVPatchDGCreate(d->comm, 3, 1, 4, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, 0, &patches));
+  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, &patches));
   counts[0] = level->mesh->nown;
   counts[1] = patches.n;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, d->comm));
@@ -262,7 +262,7 @@ static PetscErrorCode WriteAll(DM dm, Drawing *d)
   d->mesh = outer->mesh;
   PetscCall(PetscMalloc1(d->mesh->nlocal, &d->position));
   PetscCall(VpMeshPositions(d->mesh, d->position));
-  PetscCall(VpPatchesCreate(d->mesh, d->mesh->lattice->thinnest, 0, &patches));
+  PetscCall(VpPatchesCreate(d->mesh, d->mesh->lattice->thinnest, &patches));
   PetscCall(PetscFPrintf(d->comm, d->json, "{\"degree\": %d, \"ranks\": %d", (int)degree, ranks));
   PetscCall(WriteCells(d));
   PetscCall(WritePoints(d, dm));

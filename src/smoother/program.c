@@ -1,0 +1,190 @@
+/* The programs of a smoother: the steps of its sweeps, forward and reverse. All decisions on the order of a sweep are made here.
+
+   A sweep over all patches and two over those near corners, which have the colours 7 and 3:
+
+     READ, AT_ONCE {AT_ONCE {SWEEP 7, SWEEP 6, ..., SWEEP 0}, SETTLE, AT_ONCE {SWEEP 7, SWEEP 3, SETTLE, SWEEP 7, SWEEP 3}}, SETTLE     */
+#include "smootherimpl.h"
+
+/* A program that is being written. The first of two passes, without memory, counts its steps. */
+typedef struct {
+  VpSmoother         smoother;
+  PetscBool          reverse;
+  int                n;
+  VpStep            *step;
+  const VpPatchView *view; /* of the last sweep */
+  unsigned           done; /* its colours since values were settled, as bits of its cover */
+} Writer;
+
+static int Add(Writer *w, VpStep step)
+{
+  if (w->step) w->step[w->n] = step;
+  return w->n++;
+}
+
+static void AddSettle(Writer *w, int32_t count)
+{
+  Add(w, (VpStep){.kind = VP_STEP_SETTLE, .patches = w->view, .count = count});
+  w->done = 0;
+}
+
+/* Ghosts are as this rank has swept them. */
+static void SettleSwept(Writer *w)
+{
+  if (w->done) AddSettle(w, w->smoother->level->view.nsweep);
+}
+
+/* Ghosts are as their owners have swept them. */
+static void AddGhosts(Writer *w)
+{
+  AddSettle(w, w->smoother->level->view.nown);
+  Add(w, (VpStep){.kind = VP_STEP_GHOSTS});
+}
+
+/* A bit of a cover says once which buffer has a cell's values: they are settled before it says so again, or another cover does. */
+static void AddSweep(Writer *w, const VpStep *color)
+{
+  const PetscBool global = (PetscBool)(w->smoother->r != NULL);
+
+  if (global || color->patches != w->view || w->done >> color->color & 1) SettleSwept(w);
+  if (global) Add(w, (VpStep){.kind = VP_STEP_RESIDUAL});
+  Add(w, *color);
+  w->view = color->patches;
+  w->done |= 1u << color->color;
+}
+
+/* Messages between colours are the same on all ranks, also on those without patches of a colour. */
+static void AddColors(Writer *w, const Subset *subset)
+{
+  const int last = w->smoother->ncolor - 1;
+
+  for (int i = 0; i <= last; i++) {
+    const VpStep *color = &subset->color[w->reverse ? i : last - i];
+
+    if (i == last && subset->renews) Add(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
+    if (color->n) AddSweep(w, color);
+    if (i < last && subset->syncs) AddGhosts(w);
+  }
+}
+
+/* whether a backend may sweep over these patches in one launch */
+static PetscBool MayBeAtOnce(VpSmoother smoother, const Subset *subset)
+{
+  return (PetscBool)(smoother->level->ops->sweep_all && !smoother->r && !subset->syncs && !subset->renews);
+}
+
+/* Begins steps that may be taken at once, after which cells [0, count) are settled. */
+static int BeginAtOnce(Writer *w, PetscBool may, int32_t count)
+{
+  return may ? Add(w, (VpStep){.kind = VP_STEP_AT_ONCE, .count = count}) : -1;
+}
+
+static void EndAtOnce(Writer *w, int at)
+{
+  if (at < 0) return;
+  if (w->n == at + 1) w->n = at; /* This rank has no such patches. */
+  else if (w->step) {
+    w->step[at].n = w->n - at - 1;
+    w->step[at].patches = w->step[at + 1].patches;
+    w->step[at].color = w->step[at + 1].color;
+  }
+}
+
+static void AddRun(Writer *w, const Subset *subset, PetscInt times, int32_t count)
+{
+  const int at = BeginAtOnce(w, MayBeAtOnce(w->smoother, subset), count);
+
+  for (PetscInt i = 0; i < times; i++) AddColors(w, subset);
+  EndAtOnce(w, at);
+}
+
+/* A sweep over a subset, then (reverse: first) the repeats at corners: in one run, or one by one where ghosts are current between them. */
+static void AddRuns(Writer *w, const Subset *subset)
+{
+  const VpSmoother smoother = w->smoother;
+  const VpView    *view = &smoother->level->view;
+  const Subset    *corners = &smoother->subset[SUBSET_CORNERS];
+  const PetscBool  current = smoother->current;
+  const PetscInt   repeats = smoother->repeats, runs = current ? repeats : PetscMin(repeats, 1);
+  const PetscBool  may = (PetscBool)(runs && !current && MayBeAtOnce(smoother, subset) && MayBeAtOnce(smoother, corners));
+  const int        at = BeginAtOnce(w, may, view->nown);
+
+  for (PetscInt i = 0; i <= runs; i++) {
+    const PetscBool repeat = (PetscBool)(i != (w->reverse ? runs : 0));
+
+    if (i && current) AddGhosts(w);
+    SettleSwept(w);
+    AddRun(w, repeat ? corners : subset, repeat && !current ? repeats : 1, i < runs ? view->nsweep : view->nown);
+  }
+  EndAtOnce(w, at);
+}
+
+static void AddCells(Writer *w)
+{
+  for (PetscInt i = 0; i < w->smoother->cell_sweeps; i++) {
+    const int last = VpCellSweepColors(w->smoother->cells) - 1;
+
+    for (int c = 0; c <= last; c++) Add(w, (VpStep){.kind = VP_STEP_CELLS, .color = w->reverse ? last - c : c});
+  }
+}
+
+static void AddAll(Writer *w, int subset)
+{
+  w->n = 0;
+  w->view = w->smoother->subset[SUBSET_ALL].view;
+  if (w->reverse && subset == SUBSET_ALL) AddCells(w);
+  Add(w, (VpStep){.kind = VP_STEP_READ});
+  AddRuns(w, &w->smoother->subset[subset]);
+  AddSettle(w, w->smoother->level->view.nown);
+  if (!w->reverse && subset == SUBSET_ALL) AddCells(w);
+}
+
+/* The flops of one patch: both transforms, and its residual, which is A x or the neighbours' traces. */
+static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
+{
+  const int    dim = view->dim, n = view->n, m = 2 * n;
+  const double cells = 1 << dim, all = cells * pow(n, dim), side = all / m, solve = 4. * dim * m * all + (dim + 1) * all;
+
+  switch (form) {
+  case VP_FORM_REPLACE:
+    return solve + 2 * dim * (4. * view->nt * side + 4. * (dim - 1) * m * side + 4 * all);
+  case VP_FORM_GIVEN:
+    return solve + all;
+  default:
+    return solve + all * (2. * dim * n + 8. * dim * (1 + (double)view->nt / n) + 2);
+  }
+}
+
+/* The flops of a sweep over a subset. The residual `global` is that of all cells, once a colour. */
+static PetscLogDouble SubsetFlops(VpSmoother smoother, const Subset *subset)
+{
+  const VpView  *view = &smoother->level->view;
+  PetscLogDouble flops =
+    smoother->r ? 0 : subset->nexact * (PatchFlops(view, VpPatchForm(VP_FORM_EXACT, 1)) - PatchFlops(view, VP_FORM_EXACT));
+
+  for (const VpStep *color = subset->color; color < subset->color + smoother->ncolor; color++) {
+    for (int i = 0; i < color->n; i++) flops += (color->batch[i].last - color->batch[i].first) * PatchFlops(view, color->batch[i].form);
+  }
+  if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
+  return flops;
+}
+
+PetscErrorCode VpSmootherWritePrograms(VpSmoother smoother)
+{
+  const PetscLogDouble corners = SubsetFlops(smoother, &smoother->subset[SUBSET_CORNERS]);
+
+  PetscFunctionBegin;
+  for (int i = 0; i < (smoother->ends ? 4 : 2); i++) {
+    const int subset = i < 2 ? SUBSET_ALL : SUBSET_ENDS;
+    Program  *program = &smoother->program[subset][i % 2];
+    Writer    w = {.smoother = smoother, .reverse = (PetscBool)(i % 2)};
+
+    AddAll(&w, subset);
+    PetscCall(PetscFree(program->step));
+    PetscCall(PetscMalloc1(w.n, &program->step));
+    w.step = program->step;
+    AddAll(&w, subset);
+    program->n = w.n;
+    program->flops = SubsetFlops(smoother, &smoother->subset[subset]) + (double)smoother->repeats * corners;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
