@@ -122,7 +122,44 @@ typedef struct {
   VpExchange exchange;
   PetscInt   corners;
   PetscBool  zero, reverse, residual_form;
+  enum { BY_COLOR, AT_ONCE, RUNS_AT_ONCE } how;
 } Flavour;
+
+static const VpOps *plain;  /* the kernels of the backend */
+static int          ntaken; /* how often steps were taken at once */
+
+/* VpOps.sweep_all, which settles values after every colour */
+static PetscErrorCode TakeSteps(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VpArrive(ghosts));
+  for (const VpStep *step = all + 1; step <= all + all->n; step++) {
+    const int32_t count = step < all + all->n ? view->nsweep : all->count;
+
+    if (step->kind != VP_STEP_SWEEP) continue;
+    for (int i = 0; i < step->n; i++) {
+      const VpBatch *batch = &step->batch[i];
+
+      PetscCall(plain->sweep(view, step->patches, batch->form, batch->first, batch->last, 0, b, x));
+    }
+    PetscCall(plain->settle(step->patches, count, 1u << step->color, x));
+  }
+  *did = PETSC_TRUE;
+  ntaken++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the same, but for whole sweeps with repeats at corners */
+static PetscErrorCode TakeRuns(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+{
+  PetscBool whole = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  for (int i = 1; i <= all->n; i++) whole = (PetscBool)(whole || all[i].kind == VP_STEP_AT_ONCE);
+  *did = PETSC_FALSE;
+  if (!whole) PetscCall(TakeSteps(view, all, ghosts, b, x, did));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* x [own cells, orthonormal basis] after two sweeps from a random vector, or zero */
 static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, World *w, double **result)
@@ -130,11 +167,16 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
   VpLevel    level;
   VpSmoother smoother;
   VpVector   b, x;
+  VpOps      ops;
   void      *values;
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(comm, s, w));
   PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
+  plain = level->ops;
+  ops = *plain;
+  ops.sweep_all = f->how == AT_ONCE ? TakeSteps : TakeRuns;
+  if (f->how) level->ops = &ops;
   PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, f->corners, &smoother));
   if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
   PetscCall(VpVectorCreate(level, 1, "test", &b));
@@ -180,7 +222,7 @@ static PetscErrorCode SweepForms(const Setting *s)
 
   PetscFunctionBeginUser;
   for (int reverse = 0; reverse < 2; reverse++) {
-    Flavour f = {VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_COLOR, 2, PETSC_FALSE, (PetscBool)reverse, PETSC_FALSE}, g = f;
+    Flavour f = {VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_COLOR, 2, PETSC_FALSE, (PetscBool)reverse, PETSC_FALSE, BY_COLOR}, g = f;
 
     PetscCall(Compare(s, &f, &g, PETSC_COMM_SELF, &same));
     TapOk(same, "color_exchange_equals_serial_sweep: %s", s->name);
@@ -188,6 +230,14 @@ static PetscErrorCode SweepForms(const Setting *s)
     f.exchange = g.exchange = VP_EXCHANGE_SWEEP;
     PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
     TapOk(same, "replacement_equals_residual_form: %s", s->name);
+    for (g.how = AT_ONCE; g.how <= RUNS_AT_ONCE; g.how++) {
+      ntaken = 0;
+      PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ntaken, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+      TapOk((PetscBool)(same && ntaken == (s->lshape && g.how == RUNS_AT_ONCE ? 4 : 2)),
+            "sweep_at_once_equals_sweep_by_color: %s, %d launches", s->name, ntaken);
+    }
+    g.how = BY_COLOR;
     f.zero = g.zero = PETSC_TRUE;
     PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
     TapOk(same, "replacement_equals_residual_form: %s, from zero", s->name);

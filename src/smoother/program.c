@@ -173,7 +173,7 @@ PetscErrorCode VpSmootherWritePrograms(VpSmoother smoother)
   const PetscLogDouble corners = SubsetFlops(smoother, &smoother->subset[SUBSET_CORNERS]);
 
   PetscFunctionBegin;
-  for (int i = 0; i < (smoother->ends ? 4 : 2); i++) {
+  for (int i = 0; i < (smoother->subset[SUBSET_ENDS].count ? 4 : 2); i++) {
     const int subset = i < 2 ? SUBSET_ALL : SUBSET_ENDS;
     Program  *program = &smoother->program[subset][i % 2];
     Writer    w = {.smoother = smoother, .reverse = (PetscBool)(i % 2)};

@@ -68,9 +68,8 @@ static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets a subset of patches near some cells. count: of these patches on all ranks */
-static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Subset *subset,
-                                 PetscInt *count)
+/* Sets a subset of patches near some cells. */
+static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Subset *subset)
 {
   const VpLevel  level = smoother->level;
   VpPatches      near;
@@ -78,8 +77,8 @@ static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *pro
 
   PetscFunctionBegin;
   PetscCall(VpPatchesSelect(level->mesh, what, problems->patches, &near));
-  for (int32_t p = 0; p < near.n; p++) *count += near.cell[(size_t)p << near.dim] < level->mesh->nown;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
+  for (int32_t p = 0; p < near.n; p++) subset->count += near.cell[(size_t)p << near.dim] < level->mesh->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &subset->count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
   SetColors(level, &near, problems->space, residual, subset);
   if (near.n) failed = VpPlaceSomePatches(problems, smoother->subset[SUBSET_ALL].view, &near, &smoother->arrays, subset->view);
   PetscCall(VpTogether(level->mesh->comm, failed));
@@ -92,16 +91,13 @@ static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *pro
 /* all patches; those near corners, unless they are not to be repeated; those where the level ends */
 static PetscErrorCode CreateSubsets(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
 {
-  PetscInt ends = 0;
+  Subset *corners = &smoother->subset[SUBSET_CORNERS], *ends = &smoother->subset[SUBSET_ENDS];
 
   PetscFunctionBegin;
   PetscCall(CreateWhole(smoother, problems, residual));
-  if (repeats && !VpMeshSeams(smoother->level->mesh))
-    PetscCall(CreateNear(smoother, problems, VP_NEAR_CORNERS, residual, &smoother->subset[SUBSET_CORNERS], &smoother->ncorner));
-  if (smoother->ncorner) smoother->repeats = repeats;
-  if (VpMeshIsPart(smoother->level->mesh))
-    PetscCall(CreateNear(smoother, problems, VP_NEAR_ENDS, residual, &smoother->subset[SUBSET_ENDS], &ends));
-  smoother->ends = (PetscBool)(ends > 0);
+  if (repeats && !VpMeshSeams(smoother->level->mesh)) PetscCall(CreateNear(smoother, problems, VP_NEAR_CORNERS, residual, corners));
+  if (corners->count) smoother->repeats = repeats;
+  if (VpMeshIsPart(smoother->level->mesh)) PetscCall(CreateNear(smoother, problems, VP_NEAR_ENDS, residual, ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +189,7 @@ const VpPatchView *VpSmootherPatches(VpSmoother smoother)
 
 void VpSmootherCorners(VpSmoother smoother, PetscInt *patches, PetscInt *repeats)
 {
-  *patches = smoother->ncorner;
+  *patches = smoother->subset[SUBSET_CORNERS].count;
   *repeats = smoother->repeats;
 }
 

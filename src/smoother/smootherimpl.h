@@ -8,6 +8,7 @@ enum { SUBSET_ALL, SUBSET_CORNERS, SUBSET_ENDS, SUBSETS };
 typedef struct {
   VpPatchView view[VP_MOST_COVERS];  /* [c / VP_COVER_COLORS] that of colour c; they differ in `cover` */
   VpStep      color[VP_MOST_COLORS]; /* VP_STEP_SWEEP of every colour; n = 0 where it has no patches */
+  PetscInt    count;                 /* of SUBSET_CORNERS and SUBSET_ENDS: patches on all ranks */
   int32_t     nexact;                /* patches that are marked in view.exact */
   PetscBool   syncs;                 /* Ghosts are current after every colour. */
   PetscBool   renews;                /* Ghosts are fetched again before the last colour. */
@@ -25,9 +26,8 @@ struct VpSmoother_ {
   VpArrays    arrays; /* of the views */
   int         ncolor;
   Subset      subset[SUBSETS];
-  Program     program[SUBSETS][2]; /* [subset][forward, reverse] of sweeps over SUBSET_ALL, and over SUBSET_ENDS where there are ends */
-  PetscInt    repeats, ncorner;    /* how often the corners' patches are swept after the others; their number on all ranks */
-  PetscBool   ends;                /* Some rank has patches where the level ends. */
+  Program     program[SUBSETS][2]; /* [subset][forward, reverse] of sweeps over SUBSET_ALL, and over SUBSET_ENDS unless that is empty */
+  PetscInt    repeats;             /* how often the corners' patches are swept after the others */
   PetscBool   current;             /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */
   VpCellSweep cells;               /* the sweeps of single cells that follow, or NULL */
   PetscInt    cell_sweeps;         /* how many of these */
