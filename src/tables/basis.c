@@ -1,4 +1,4 @@
-/* The bases, built in Legendre coefficients: row i of C holds phihat_i. */
+/* Builds the bases. Row i of C holds the Legendre coefficients of phihat_i. */
 #include "legendre.h"
 #include "../compat.h"
 #include <string.h>
@@ -69,16 +69,17 @@ static Real InnerProduct(int n, const Real x[], const Real y[])
   return sum;
 }
 
-static void Normalize(int n, Real x[])
+static void NormalizeVector(int n, Real x[])
 {
   Real norm = sqrtl(InnerProduct(n, x, x));
 
   for (int m = 0; m < n; m++) x[m] /= norm;
 }
 
-/* What carries value and slope is the span of their Riesz representers, per parity; what carries neither is p_j, p_{j+2}, p_{j+4}
-   combined such that both vanish. Gram-Schmidt in this order leaves the slopes' functions without values. */
-static void OrthonormalBasis(int n, Real C[N][N])
+/* Builds C of the orthonormal basis by Gram-Schmidt. Functions 0 to 3 come from the Riesz representers of value and slope at 1, parity by
+   parity. Function i >= 4 comes from the combination of p_{i-4}, p_{i-2} and p_i whose value and slope at 1 vanish. This order leaves
+   functions 2 and 3, which have slopes, without values. */
+static void BuildOrthonormalBasis(int n, Real C[N][N])
 {
   for (int i = 0; i < n && i < 4; i++)
     for (int m = i % 2; m < n; m += 2) C[i][m] = i < 2 ? LegendreValue(m, 1) : LegendreSlope(m, 1);
@@ -95,13 +96,14 @@ static void OrthonormalBasis(int n, Real C[N][N])
         for (int m = 0; m < n; m++) C[i][m] -= dot * C[j][m];
       }
     }
-    Normalize(n, C[i]);
+    NormalizeVector(n, C[i]);
   }
 }
 
-/* Of the orthonormal basis O, with values V and slopes S at 1 (V[2] = V[3] = 0): functions 0 and 1 span what vanishes doubly at 1 among
-   the first four; the others pair an even with an odd one. The second half mirrors the first. */
-static void ThinBasis(int n, Real O[N][N], Real C[N][N])
+/* Builds C of the thin basis from the orthonormal basis O, whose functions have values V and slopes S at 1, with V[2] = V[3] = 0. Functions
+   0 and 1 span the combinations of O's first four functions that have neither value nor slope at 1. Any other function of the first half is
+   the sum of an even and an odd function of O. The second half mirrors the first. */
+static void BuildThinBasis(int n, Real O[N][N], Real C[N][N])
 {
   Real V[4] = {0}, S[4] = {0}, a[2][4], t;
 
@@ -113,7 +115,7 @@ static void ThinBasis(int n, Real O[N][N], Real C[N][N])
   a[0][0] = V[1], a[0][1] = -V[0], a[0][2] = t * S[2], a[0][3] = t * S[3];
   a[1][0] = 0, a[1][1] = 0, a[1][2] = S[3], a[1][3] = -S[2];
   for (int i = 0; i < 2; i++) {
-    Normalize(4, a[i]);
+    NormalizeVector(4, a[i]);
     for (int j = 0; j < 4; j++)
       for (int m = 0; m < n; m++) C[i][m] += a[i][j] * O[j][m];
   }
@@ -124,7 +126,7 @@ static void ThinBasis(int n, Real O[N][N], Real C[N][N])
   if (n % 2) memcpy(C[n / 2], O[n - 1], sizeof(C[0]));
 }
 
-/* in place, for a symmetric positive definite A [n][n] */
+/* Inverts the symmetric positive definite A [n][n] in place. */
 static void InvertMatrix(int n, Real A[])
 {
   for (int k = 0; k < n; k++) {
@@ -142,7 +144,7 @@ static void InvertMatrix(int n, Real A[])
   }
 }
 
-static void Integrals(VpBasis *b, Real C[N][N])
+static void ComputeIntegrals(VpBasis *b, Real C[N][N])
 {
   int  n = b->n;
   Real mass[N * N] = {0}, stiff[N * N] = {0};
@@ -165,8 +167,8 @@ static void Integrals(VpBasis *b, Real C[N][N])
     }
 }
 
-/* a row of numbers at the upper end, and its mirror image at the lower one */
-static void BothEnds(const VpBasis *b, const Real row[], double lower[], double upper[])
+/* upper [n] = row, numbers at the upper end; lower [n] = their mirror image */
+static void StoreBothEnds(const VpBasis *b, const Real row[], double lower[], double upper[])
 {
   double sign;
 
@@ -174,11 +176,11 @@ static void BothEnds(const VpBasis *b, const Real row[], double lower[], double 
   for (int i = 0; i < b->n; i++) {
     int j = VpBasisMirror(b, i, &sign);
 
-    lower[j] = 0. + sign * upper[i]; /* no negative zeros */
+    lower[j] = 0. + sign * upper[i]; /* avoids negative zeros */
   }
 }
 
-/* T [value, slope][n], and T^t (T T^t)^-1 */
+/* Tabulates value and slope, the rows of T [2][n], and `expand`, the columns of T^t (T T^t)^-1. */
 static void TabulateTraces(VpBasis *b, Real C[N][N])
 {
   int  n = b->n;
@@ -195,9 +197,9 @@ static void TabulateTraces(VpBasis *b, Real C[N][N])
     E[0][i] = (qq * T[0][i] - vq * T[1][i]) / det;
     E[1][i] = (vv * T[1][i] - vq * T[0][i]) / det;
   }
-  BothEnds(b, T[0], b->value[0], b->value[1]);
-  BothEnds(b, T[1], b->slope[0], b->slope[1]);
-  for (int k = 0; k < 2; k++) BothEnds(b, E[k], b->expand[0][k], b->expand[1][k]);
+  StoreBothEnds(b, T[0], b->value[0], b->value[1]);
+  StoreBothEnds(b, T[1], b->slope[0], b->slope[1]);
+  for (int k = 0; k < 2; k++) StoreBothEnds(b, E[k], b->expand[0][k], b->expand[1][k]);
 }
 
 PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
@@ -210,16 +212,16 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
   *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = VpDenseLayers(n)};
-  OrthonormalBasis(n, O);
+  BuildOrthonormalBasis(n, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
-    ThinBasis(n, O, T);
+    BuildThinBasis(n, O, T);
     C = T;
     b->nt = 2;
     b->first[1] = n - 2;
   }
   for (int i = 0; i < n; i++)
     for (int m = 0; m < n; m++) b->legendre[i * n + m] = (double)C[i][m];
-  Integrals(b, C);
+  ComputeIntegrals(b, C);
   TabulateTraces(b, C);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -242,7 +244,7 @@ void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])
   }
 }
 
-/* Newton's iteration from Chebyshev-like points; with q = p_nq orthonormal, w = (sum_{m<nq} p_m^2)^-1 */
+/* Runs Newton's iteration from Chebyshev-like points. The weights are w = (sum_{m<nq} p_m^2)^-1. */
 void VpGauss(int nq, double x[], double w[])
 {
   Real p[2 * N + 1], dp[2 * N + 1];

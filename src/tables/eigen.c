@@ -1,10 +1,10 @@
-/* Eigenvalues. Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5) is small, and accurate to the last
-   digits. */
+/* Eigenvalues by Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5). The method is short, and accurate to
+   the last digits. */
 #include "legendre.h"
 #include <float.h>
 
-/* One rotation of rows p and q of Q, which makes A_pq = 0 */
-static void Rotate(int r, int N, int stride, int p, int q, Real A[], Real Q[])
+/* Makes A_pq = 0 by a rotation of rows and columns p and q of A, and rotates rows p and q of Q likewise. */
+static void RotateRows(int r, int N, int stride, int p, int q, Real A[], Real Q[])
 {
   Real *Ap = A + (size_t)p * stride, *Aq = A + (size_t)q * stride, *Qp = Q + (size_t)p * stride, *Qq = Q + (size_t)q * stride;
   Real  cot = (Aq[q] - Ap[p]) / (2 * Ap[q]), t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
@@ -36,7 +36,7 @@ void VpJacobi(int r, int N, int stride, Real A[], Real Q[])
       for (int q = p + 1; q < r; q++) {
         if (fabsl(A[(size_t)p * stride + q]) <= LDBL_EPSILON / 4 * top) continue;
         off = fmaxl(off, fabsl(A[(size_t)p * stride + q]));
-        Rotate(r, N, stride, p, q, A, Q);
+        RotateRows(r, N, stride, p, q, A, Q);
       }
     }
   }

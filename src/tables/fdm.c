@@ -1,6 +1,6 @@
-/* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the
-   cells times the square root of the mass's coefficient there, so the weighted mass is the identity, and orthonormal
-   bases of spaces are orthonormal vectors. */
+/* Fast diagonalisation of a patch along one direction, in which the patch has two cells. Coordinates y [2n] are the Legendre coefficients
+   on both cells, times the square root of the mass's coefficient there. So the weighted mass is the identity, and orthonormal bases of
+   spaces are orthonormal vectors. */
 #include "legendre.h"
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 typedef struct {
   int  n;               /* functions per cell */
-  Real a[2], weight[2]; /* coefficients, of the form and of the mass */
+  Real a[2], weight[2]; /* coefficients of the cells in the form and in the mass */
   Real L[N2][N2];
-  int  nc; /* y is in the space where constraint . y = 0 */
+  int  nc; /* number of constraints: the space has the y with constraint . y = 0 */
   Real constraint[4][N2];
 } Line;
 
@@ -27,7 +27,7 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
                      beyond);
 }
 
-/* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
+/* Sets the vectors whose products with y are traces of cell c at its end s: the value v . y and the outward derivative q . y. */
 static void LineTraces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N2], Real q[N2])
 {
   memset(v, 0, N2 * sizeof(Real));
@@ -45,7 +45,7 @@ static void AddFace(Line *line, VpFace f, const Real J[N2], const Real N[N2])
     for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += f.c * (f.gamma * J[i] * J[j] - f.mean * (N[i] * J[j] + J[i] * N[j]));
 }
 
-/* the interior face where end s of cell c meets end 1-s of the other cell */
+/* Adds the interior face where end s of cell c meets end 1-s of the other cell. */
 static void AddInterface(Line *line, const VpFdmKey *key, int c, int s, Real penalty)
 {
   Real J[N2], N[N2], v[N2], q[N2];
@@ -99,9 +99,9 @@ static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double pe
     for (int s = 0; s < 2; s++) AddSide(line, key, s, space, scale);
 }
 
-/* Q [r][2n], rows orthonormal: reduces it to a basis of its part where the constraints hold and returns the new r. Each constraint is
-   turned into the last row by a reflection, and that row dropped. */
-static int Constrain(const Line *line, int r, Real Q[N2][N2])
+/* Reduces Q [r][2n], whose rows are orthonormal, to a basis of the subspace where the constraints hold, and returns the new r. For each
+   constraint a reflection turns the rows until only the last row violates the constraint. Then that row is dropped. */
+static int ConstrainRows(const Line *line, int r, Real Q[N2][N2])
 {
   int N = 2 * line->n;
 
@@ -114,7 +114,7 @@ static int Constrain(const Line *line, int r, Real Q[N2][N2])
       norm += w[i] * w[i];
     }
     for (int j = 0; j < N; j++) size += line->constraint[k][j] * line->constraint[k][j];
-    if (norm <= 1e-20 * size) continue; /* holds already */
+    if (norm <= 1e-20 * size) continue; /* The constraint holds already. */
     norm = sqrtl(norm);
     w[r - 1] += w[r - 1] < 0 ? -norm : norm;
     dot = norm * fabsl(w[r - 1]); /* |w|^2 / 2 */
@@ -129,8 +129,8 @@ static int Constrain(const Line *line, int r, Real Q[N2][N2])
   return r;
 }
 
-/* Q [r][2n], rows orthonormal, becomes the eigenvectors of L on their span, lambda ascending */
-static void Diagonalize(const Line *line, int r, Real Q[N2][N2], double lambda[])
+/* Turns the orthonormal rows of Q [r][2n] into the eigenvectors of L on their span, with ascending lambda. */
+static void DiagonalizeRows(const Line *line, int r, Real Q[N2][N2], double lambda[])
 {
   int  N = 2 * line->n;
   Real A[N2][N2];
@@ -157,8 +157,9 @@ static void Diagonalize(const Line *line, int r, Real Q[N2][N2], double lambda[]
   }
 }
 
-/* Orthonormal y of one parity about the patch's middle, mirrored[c n + m] = (-1)^m y[(1-c) n + m]; parity < 0: all. Returns how many. */
-static int Frame(int n, int parity, Real Q[N2][N2])
+/* Fills Q with an orthonormal basis of the y of one parity, or of all y if parity < 0, and returns the number of rows. Parity is that under
+   the mirror about the patch's middle, mirrored[c n + m] = (-1)^m y[(1-c) n + m]. */
+static int FillFrame(int n, int parity, Real Q[N2][N2])
 {
   int r = parity < 0 ? 2 * n : n;
 
@@ -170,7 +171,8 @@ static int Frame(int n, int parity, Real Q[N2][N2])
   return r;
 }
 
-/* row `mode` of F: products of y's function with the basis, on both cells; where parity >= 0 the second cell mirrors the first */
+/* Stores row `mode` of F: the inner products of y's function with the basis functions of both cells. If parity >= 0, the second cell's
+   numbers mirror the first cell's. */
 static void StoreMode(const VpBasis *b, const Line *line, const Real y[N2], int parity, double F[])
 {
   int    n = b->n;
@@ -189,8 +191,8 @@ static void StoreMode(const VpBasis *b, const Line *line, const Real y[N2], int 
   }
 }
 
-/* B = M^-1 F^T, M the mass without coefficients */
-static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], double B[])
+/* B = M^-1 F^T, where M is the mass without coefficients */
+static void BuildBackward(const VpBasis *b, PetscBool mirrored, const double F[], double B[])
 {
   int    n = b->n, N = 2 * n;
   double sign;
@@ -222,9 +224,9 @@ void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double pen
   memset(F, 0, (size_t)(N * N) * sizeof(double));
   for (int i = 0; i < N; i++) lambda[i] = INFINITY;
   for (int parity = mirrored ? 0 : -1; parity < (mirrored ? 2 : 0); parity++) {
-    int r = Constrain(&line, Frame(n, parity, Q), Q);
+    int r = ConstrainRows(&line, FillFrame(n, parity, Q), Q);
 
-    Diagonalize(&line, r, Q, eigenvalue);
+    DiagonalizeRows(&line, r, Q, eigenvalue);
     for (int i = 0; i < r; i++) {
       int mode = mirrored ? 2 * i + parity : i;
 
@@ -233,5 +235,5 @@ void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double pen
     }
   }
   if (VpEndsLeaveConstants(key->side[0], key->side[1])) VpZeroLeast(N, lambda);
-  Backward(b, mirrored, F, B);
+  BuildBackward(b, mirrored, F, B);
 }

@@ -1,5 +1,5 @@
-/* Inside src/tables: the orthonormal Legendre polynomials of [0,1], p_m(x) = sqrt(2m+1) P_m(2x-1), p_m(1-x) = (-1)^m p_m(x), in which
-   masses are identities and stiffness and traces are exact sums; and the way from there to the coefficients of a basis. */
+/* For src/tables alone: the orthonormal Legendre polynomials of [0,1], p_m(x) = sqrt(2m+1) P_m(2x-1), p_m(1-x) = (-1)^m p_m(x), and the
+   change from them to a basis. In Legendre coefficients masses are identities, and stiffness and traces have closed forms. */
 #pragma once
 #include "tables.h"
 #include <math.h>
@@ -29,7 +29,7 @@ static inline Real LegendreStiff(int l, int m)
   return (l + m) % 2 ? 0 : 2 * sqrtl((2 * l + 1) * (2 * m + 1)) * low * (low + 1);
 }
 
-/* p_0 .. p_{n-1} and, where dp is not NULL, their derivatives */
+/* Evaluates p_0 .. p_{n-1} and, unless dp is NULL, their derivatives. */
 static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
 {
   Real t = 2 * x - 1, P[2] = {0, 1}, d[2] = {0, 0}; /* P_{m-1}, P_m and derivatives in t */
@@ -52,8 +52,8 @@ typedef struct {
 } VpFace;
 VpFace VpFaceForm(VpSide, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty);
 
-/* A = M_to^-1 C_to T C_from^T: the map T [n][n] of Legendre coefficients, as a map from coefficients in `from` to coefficients in `to`.
-   Here C[i][m] = legendre, and coefficients u stand for the Legendre coefficients C^T u. */
+/* A = M_to^-1 C_to T C_from^T takes coefficients in `from` to coefficients in `to`, where T [n][n] maps Legendre coefficients. Here C[i][m]
+   = legendre, and coefficients u stand for the Legendre coefficients C^T u. */
 void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], double A[]);
-/* out = A without rounded zeros; where the basis's mirror leaves A unchanged (b not NULL), bitwise so */
+/* out = A, with rounding errors set to 0. If b is not NULL, the basis's mirror leaves A unchanged up to rounding, and out exactly. */
 void VpTidy(const VpBasis *b, int rows, int columns, const Real A[], double out[]);

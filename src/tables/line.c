@@ -1,6 +1,5 @@
-/* The operator along one direction, cell by cell. On a cell of size h, with outward derivatives q at a side and those of the cell beyond
-   opposite to them, a face is H (gamma [u][v] - {u'}[v] - [u]{v'}) with [u] = u - u_beyond,
-   {u'} = (q - q_beyond)/2, [v] = v, {v'} = q_v/2. */
+/* The operator along one direction, cell by cell. A face of a cell has the form H (gamma [u][v] - {u'}[v] - [u]{v'}). Here [u] = u -
+   u_beyond, {u'} = (q - q_beyond)/2, [v] = v and {v'} = q_v/2. Each q is the derivative outward from its own cell. */
 #include "legendre.h"
 
 VP_HARMONIC_MEAN(static Real HarmonicMean, Real)
@@ -63,7 +62,7 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
   }
 }
 
-/* Equates the parts of the two forms with the slope and with the value of test functions. */
+/* Compares the terms of both forms that test slopes, then the terms that test values. */
 void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, double B[])
 {
   const Real   h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
@@ -78,5 +77,5 @@ void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, dou
 void VpLineLift(const VpLineKey *key, int degree, double penalty, double lift[3])
 {
   lift[0] = lift[1] = 2 * key->h * key->h / key->a;
-  lift[2] = 2 * lift[0] * VpDirichletGamma(degree, penalty); /* gamma h of a face between equal cells is the same */
+  lift[2] = 2 * lift[0] * VpDirichletGamma(degree, penalty); /* A face between equal cells has the same gamma h. */
 }

@@ -8,10 +8,10 @@ typedef enum {
 #define VP_CONDITION(NAME, ...) VP_SIDE_##NAME,
 #include "conditions.def"
 #undef VP_CONDITION
-  VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells or another boundary on the rest */
-  VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */
-  VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
-  VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
+  VP_SIDE_MIXED, /* of a patch: a boundary on one part of the side, cells or another boundary on the rest */
+  VP_SIDE_WRAP,  /* of a patch: the patch itself, whose two cells are the only ones in a periodic direction */
+  VP_SIDE_NONE,  /* of a cell: the face terms are left out, whatever lies beyond */
+  VP_SIDE_EDGE   /* of a cell or a patch at the level's end: a cell twice as large on the whole side */
 } VpSide;
 /* the most cells of a patch; the most colours of patches; how many of them are told apart by the bits of a `cover` */
 enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 32, VP_COVER_COLORS = 8, VP_MOST_COVERS = VP_MOST_COLORS / VP_COVER_COLORS };
@@ -34,31 +34,31 @@ static inline int VpKeepsConstants(VpSide side)
 {
   return VpIsCondition(side) && VpConditions[side].penalty == 0 && VpConditions[side].alpha == 0;
 }
-/* whether constants have the eigenvalue 0 on a line or a patch with these two ends, as where nothing holds them */
+/* whether constants have the eigenvalue 0 on a line or a patch with these two ends */
 static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
 {
   return lower == VP_SIDE_WRAP || (VpKeepsConstants(lower) && VpKeepsConstants(upper));
 }
 
-/* Functions that kernels need, also on devices; with constant arguments they are compile-time constants. */
+/* Declares a function that host and device code may call. With constant arguments it is a compile-time constant. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
   #define VP_SIZE static inline
 #endif
 
-/* What is known of what lies beyond a side is a number: that of a cell or a box, one of these, or -1 - i at a boundary, whose condition is
+/* One number says what lies beyond a side: the index of a cell or a box, one of these codes, or -1 - i for a boundary whose condition is
    entry i of the domain's table. */
 enum {
-  VP_UNKNOWN = INT32_MIN, /* a cell that this rank does not know: it lies beyond the ghosts */
+  VP_UNKNOWN = INT32_MIN, /* a cell beyond the ghosts, which this rank does not know */
   VP_HANGING,             /* the side hangs: its face terms are not those of one cell */
-  VP_EDGE                 /* a level of an adaptive mesh ends there: beyond it is a leaf of the next coarser level */
+  VP_EDGE                 /* the level ends: beyond the side is a leaf of the next coarser level */
 };
 VP_SIZE int VpIsBoundary(int64_t beyond)
 {
   return beyond < 0 && beyond > VP_EDGE;
 }
-/* the entry of a boundary, and back */
+/* the entry of a boundary's code, and the code of an entry */
 VP_SIZE int32_t VpBoundaryEntry(int32_t beyond)
 {
   return -1 - beyond;

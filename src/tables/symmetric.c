@@ -1,5 +1,5 @@
-/* Eigenvalues of large symmetric matrices: Householder's reflections make them tridiagonal, QR steps with Wilkinson's shift make them
-   diagonal (Golub, Van Loan, Matrix Computations, 8.3). All work runs along rows. */
+/* Eigenvalues of large symmetric matrices (Golub, Van Loan, Matrix Computations, 8.3). Householder reflections make the matrix tridiagonal,
+   and QR steps with Wilkinson's shift make it diagonal. All loops run along rows. */
 #include "legendre.h"
 #include <float.h>
 
@@ -17,9 +17,9 @@ static void AddMultiple(int n, double a, const double x[], double y[])
   for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* Reflects row k of A beyond its diagonal to a multiple of the first of these numbers, and A from both sides with it. Ensures: what is in
-   row k from k+1 on is the reflection's v, I - beta v v^T; *off is the number beside the diagonal. */
-static double Reflect(int n, int k, double A[], double *off, double w[])
+/* Applies to A, from both sides, the reflection I - beta v v^T that zeroes row k right of the diagonal but for the first entry. Returns
+   beta. Ensures: row k holds v from k+1 on; *off is the entry that remains. w [n]: scratch */
+static double ReflectMatrix(int n, int k, double A[], double *off, double w[])
 {
   const int first = k + 1, left = n - first;
   double   *v = A + (size_t)k * n + first, norm = sqrt(InnerProduct(left, v, v)), beta, half;
@@ -41,8 +41,8 @@ static double Reflect(int n, int k, double A[], double *off, double w[])
   return beta;
 }
 
-/* rows i and i + 1 of Q */
-static void Turn(int n, int i, double c, double s, double Q[])
+/* Rotates rows i and i + 1 of Q by the cosine c and the sine s. */
+static void RotateRows(int n, int i, double c, double s, double Q[])
 {
   double *x = Q + (size_t)i * n, *y = x + n;
 
@@ -54,8 +54,8 @@ static void Turn(int n, int i, double c, double s, double Q[])
   }
 }
 
-/* a step on rows [first, last] of the tridiagonal matrix with d on and e beside the diagonal */
-static void QRStep(int n, int first, int last, double d[], double e[], double Q[])
+/* Does a QR step on rows [first, last] of the tridiagonal matrix with the diagonal d and the off-diagonal e. */
+static void DoQRStep(int n, int first, int last, double d[], double e[], double Q[])
 {
   const double half = (d[last - 1] - d[last]) / 2, b = e[last - 1], far = half + (half < 0 ? -1 : 1) * hypot(half, b);
   double       x = d[first] - (d[last] - b * b / far), z = e[first];
@@ -72,12 +72,12 @@ static void QRStep(int n, int first, int last, double d[], double e[], double Q[
       z = s * e[i + 1];
       e[i + 1] *= c;
     }
-    Turn(n, i, c, s, Q);
+    RotateRows(n, i, c, s, Q);
   }
 }
 
-/* e: what is beside the diagonal, then room */
-static void Tridiagonal(int n, double d[], double e[], double Q[])
+/* Diagonalises the tridiagonal matrix with the diagonal d [n] and the off-diagonal e [n-1], which is overwritten. */
+static void DiagonalizeTridiagonal(int n, double d[], double e[], double Q[])
 {
   for (int last = n - 1, steps = 0; last > 0 && steps < 60 * n; steps++) {
     int first;
@@ -85,17 +85,17 @@ static void Tridiagonal(int n, double d[], double e[], double Q[])
     while (last > 0 && fabs(e[last - 1]) <= DBL_EPSILON / 2 * (fabs(d[last - 1]) + fabs(d[last]))) last--;
     for (first = last; first > 0 && fabs(e[first - 1]) > DBL_EPSILON / 2 * (fabs(d[first - 1]) + fabs(d[first])); first--)
       ;
-    if (last > first) QRStep(n, first, last, d, e, Q);
+    if (last > first) DoQRStep(n, first, last, d, e, Q);
   }
 }
 
-void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[])
+void VpDiagonalize(int n, double A[], double Q[], double lambda[], double scratch[])
 {
-  double *off = room, *w = off + n, *beta = w + n;
+  double *off = scratch, *w = off + n, *beta = w + n;
 
   for (size_t i = 0; i < (size_t)n * n; i++) Q[i] = i % ((size_t)n + 1) == 0;
   for (int k = 0; k + 2 < n; k++) {
-    beta[k] = Reflect(n, k, A, &off[k], w);
+    beta[k] = ReflectMatrix(n, k, A, &off[k], w);
     lambda[k] = A[(size_t)k * n + k];
   }
   for (int k = n > 2 ? n - 2 : 0; k < n; k++) lambda[k] = A[(size_t)k * n + k];
@@ -107,5 +107,5 @@ void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]
     for (int i = 0; i < n - k - 1; i++) AddMultiple(n, v[i], Q + (size_t)(k + 1 + i) * n, w);
     for (int i = 0; i < n - k - 1; i++) AddMultiple(n, -beta[k] * v[i], w, Q + (size_t)(k + 1 + i) * n);
   }
-  Tridiagonal(n, lambda, off, Q);
+  DiagonalizeTridiagonal(n, lambda, off, Q);
 }

@@ -1,9 +1,9 @@
-/* Between a cell and its two children, along one direction: L2-orthonormal scaling on both. */
+/* Transfers between a cell and its two children along one direction. Basis functions are scaled by 1/sqrt(size) on both. */
 #include "legendre.h"
 
-/* T [n][n]: Legendre coefficients on the first `part` of a cell from those on the whole, T_ml = sqrt(part) (p_m, p_l(part .)), zero for m
-   > l */
-static void FirstPart(int n, double part, Real T[])
+/* T [n][n] takes the Legendre coefficients on a cell to those on its first child: T_ml = sqrt(fraction) (p_m, p_l(fraction .)), zero for m
+   > l. */
+static void TabulateFirstChild(int n, double fraction, Real T[])
 {
   double x[VP_MAX_N], w[VP_MAX_N];
   Real   p[VP_MAX_N], P[VP_MAX_N];
@@ -12,13 +12,13 @@ static void FirstPart(int n, double part, Real T[])
   for (int i = 0; i < n * n; i++) T[i] = 0;
   for (int q = 0; q < n; q++) {
     LegendreEvaluate(n, x[q], p, NULL);
-    LegendreEvaluate(n, x[q] * part, P, NULL);
+    LegendreEvaluate(n, x[q] * fraction, P, NULL);
     for (int m = 0; m < n; m++)
-      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] * sqrtl(part);
+      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] * sqrtl(fraction);
   }
 }
 
-/* to [n][n] = from, mirrored */
+/* to [n][n] = the mirror image of from [n][n] */
 static void MirrorHalf(const VpBasis *b, const double from[], double to[])
 {
   int    n = b->n;
@@ -33,14 +33,14 @@ static void MirrorHalf(const VpBasis *b, const double from[], double to[])
 }
 
 /* The second child is the first one of the mirrored cell. */
-void VpTransferBuild(const VpBasis *b, double part, double P[], double R[])
+void VpTransferBuild(const VpBasis *b, double fraction, double P[], double R[])
 {
   int    n = b->n;
   Real   T[VP_MAX_N * VP_MAX_N], Tt[VP_MAX_N * VP_MAX_N];
   double mirrored[2][VP_MAX_N * VP_MAX_N];
 
   for (int c = 0; c < 2; c++) {
-    FirstPart(n, c ? 1 - part : part, T);
+    TabulateFirstChild(n, c ? 1 - fraction : fraction, T);
     for (int m = 0; m < n; m++)
       for (int l = 0; l < n; l++) Tt[l * n + m] = T[m * n + l];
     VpBasisMatrix(b, b, T, c ? mirrored[0] : P);
