@@ -1,4 +1,4 @@
-/* The matrix of an outer level (host, double precision, orthonormal basis), row by row from the one-dimensional operators. */
+/* Assembles the matrix of an outer level (host, double precision, orthonormal basis) row by row from its lines. */
 #include "internal.h"
 
 typedef struct {
@@ -7,8 +7,8 @@ typedef struct {
   PetscScalar *value;
 } Row;
 
-/* the most entries of a row: the lines through it in its cell and, per side, those of the cell beyond; where the side hangs, all of the
-   cell itself and of those beyond, before equal columns are merged */
+/* Largest number of entries of a row. An unknown couples with the lines through it in its own cell and in the cell beyond each side. A side
+   that hangs couples it with all unknowns of the cells on both sides. Equal columns are not merged yet. */
 static size_t MostEntries(VpLevel level)
 {
   const size_t n = (size_t)level->basis.n, dim = (size_t)level->mesh->dim, ndof = (size_t)PetscPowInt((PetscInt)n, (PetscInt)dim);
@@ -23,10 +23,9 @@ static void RowAdd(Row *row, PetscInt column, double value)
   row->value[row->n++] = value;
 }
 
-/* Row i of the operator of direction d in a cell: own[n] are the entries towards the cell itself, beyond[s][n] those towards the cell
-   beyond side s. Where these cells are one and the same, as on a torus of one or two cells, all its entries are in the first of the
-   arrays. */
-static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], double beyond[2][VP_MAX_N])
+/* Computes row i of the operator of direction d in a cell: the entries own [n] towards the cell itself and beyond[s] [n] towards the cell
+   beyond side s. On a torus of one or two cells some of these cells are the same cell, and the first of its arrays gets all its entries. */
+static void ComputeLineRow(VpLevel level, int32_t cell, int d, int i, double own[], double beyond[2][VP_MAX_N])
 {
   const VpBasis *basis = &level->basis;
   const int32_t *neighbor = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
@@ -56,7 +55,7 @@ static double TermAt(const VpHangTerm *term, int dim, int n, int d, int i)
   return value;
 }
 
-/* adds what a hanging side has of row `at` */
+/* Adds the entries of a hanging side to row `at` of its cell. */
 static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t side, int at, Row *row)
 {
   const int      n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
@@ -70,7 +69,7 @@ static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t sid
   }
 }
 
-/* sums entries of equal columns up */
+/* Sums up entries of equal columns. */
 static PetscErrorCode Merge(Row *row)
 {
   int n = 0;
@@ -88,7 +87,7 @@ static PetscErrorCode Merge(Row *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* row `at` of a cell's; position: global positions of the local cells */
+/* Computes row `at` of a cell. position: global positions of the local cells */
 static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, Row *row)
 {
   const VpMesh   mesh = level->mesh;
@@ -102,7 +101,7 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
   for (int d = 0, stride = 1; d < dim; d++, stride *= n) {
     const int i = at / stride % n, line = at - i * stride;
 
-    LineRow(level, cell, d, i, own, beyond);
+    ComputeLineRow(level, cell, d, i, own, beyond);
     diagonal += own[i];
     for (int j = 0; j < n; j++) {
       if (j != i) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
@@ -119,7 +118,7 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* runs over all own rows: what(row number on this rank, row, context) */
+/* Calls what(number of the row on this rank, row, context) for all own rows. */
 typedef PetscErrorCode (*RowFunction)(PetscInt, const Row *, void *);
 static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
 {
@@ -170,7 +169,7 @@ static PetscErrorCode SetRow(PetscInt i, const Row *row, void *context)
   return MatSetValues(as->A, 1, &global, row->n, row->column, row->value, INSERT_VALUES);
 }
 
-/* MPIBAIJ refuses MAT_SPD (PETSc 3.18) */
+/* MPIBAIJ refuses MAT_SPD (PETSc 3.18). */
 PetscErrorCode VpSetPositiveDefinite(Mat A)
 {
   PetscBool refuses;
@@ -207,7 +206,7 @@ PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
   PetscCall(ForEachRow(level, SetRow, &as));
   PetscCall(MatAssemblyBegin(as.A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(as.A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE)); /* sbaij asks for it */
+  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE)); /* The conversion to sbaij requires this. */
   if (!aij) PetscCall(MatConvert(as.A, type, MAT_INPLACE_MATRIX, &as.A));
   PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE));
   if (level->problem.penalty >= 1 && !VpProblemIsSingular(mesh, &level->problem)) PetscCall(VpSetPositiveDefinite(as.A));
@@ -242,7 +241,7 @@ PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* out [cells][n^dim] = sum (or product) over the directions of factor[d] [n] at the cell */
+/* out [n^dim] = sum, or product, over the directions of factor[d] [n] */
 static void FillTensor(int dim, int n, PetscBool product, const double factor[3][VP_MAX_N], double out[])
 {
   for (int at = 0; at < PetscPowInt(n, dim); at++) {
@@ -255,7 +254,7 @@ static void FillTensor(int dim, int n, PetscBool product, const double factor[3]
   }
 }
 
-/* diagonal [n^dim] of the side's cell += the side's */
+/* Adds the terms of a hanging side to the diagonal [n^dim] of its cell. */
 static void AddHangingDiagonal(VpLevel level, int32_t side, double diagonal[])
 {
   const int  n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
@@ -277,7 +276,7 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
   for (int32_t c = 0; c < level->mesh->nown; c++) {
     for (int d = 0; d < dim; d++) {
       for (int i = 0; i < n; i++) {
-        LineRow(level, c, d, i, own, beyond);
+        ComputeLineRow(level, c, d, i, own, beyond);
         factor[d][i] = own[i];
       }
     }
@@ -288,7 +287,7 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1 = sum_i c_i phi_i with M c = integrals: those of phi_i are sqrt(h) legendre[i][0] */
+/* Solves M c = integrals of the phi_i, so that 1 = sum_i c_i phi_i. The integral of phi_i is sqrt(h) legendre[i][0]. */
 PetscErrorCode VpConstant(VpLevel level, double one[])
 {
   const VpBasis *basis = &level->basis;
@@ -308,7 +307,7 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The constants are given by their coefficients: in this basis these are not all 1. */
+/* Gives the coefficients of the function 1 to PETSc, because in this basis these are not all 1. */
 PetscErrorCode VpSetConstantNullSpace(VpLevel level, Mat A)
 {
   MatNullSpace constants;

@@ -1,4 +1,5 @@
-/* Numbers for many cells or patches of which most are alike. One thread classifies samples, then all threads the rest. */
+/* Numbers many items, most of which are equivalent. All threads look for samples, one thread numbers these, and all threads copy their
+   numbers to the other items. */
 #include "classify.h"
 #include "../base/threads.h"
 #include "../compat.h"
@@ -11,20 +12,20 @@ static inline int32_t CellOf(const VpItems *items, int32_t i)
 
 typedef struct {
   const VpItems *items;
-  int32_t       *number; /* [n][width]; before that, the samples of every piece, one after another from number[width first] on */
-  int32_t       *count;  /* [piece] samples; then how many samples there are in the pieces before */
-  int32_t       *sample; /* [samples][width] their numbers */
+  int32_t       *number; /* [n][width]; at first the samples of every piece, from number[width first] on */
+  int32_t       *count;  /* [pieces] number of samples in a piece; then in all pieces before it */
+  int32_t       *sample; /* [samples][width] numbers of the samples */
 } Numbering;
 
-/* the last sample in every zone of the box that was reached */
+/* the last sample in each zone of the current box */
 typedef struct {
-  int32_t  box, item[64], index[64]; /* the item that is the sample, and its number among the samples */
-  uint64_t known;                    /* the zones that have one */
+  int32_t  box, item[64], index[64]; /* [zone] the sample; its number among the samples */
+  uint64_t known;                    /* bits of the zones that have a sample */
   int32_t  n;                        /* samples so far */
 } Samples;
 
-/* Whether the item is a sample. Its zone has one in any case. */
-static inline PetscBool Visit(const VpItems *items, int32_t i, Samples *s, int *zone)
+/* Makes the item a sample unless it is equivalent to the last sample of its zone. Returns whether it is one. */
+static inline PetscBool VisitItem(const VpItems *items, int32_t i, Samples *s, int *zone)
 {
   const int32_t cell = CellOf(items, i);
 
@@ -47,7 +48,7 @@ static void FindSamples(void *context, int32_t piece, int32_t first, int32_t las
   int              zone;
 
   for (int32_t i = first; i < last; i++) {
-    if (Visit(items, i, &s, &zone)) *found++ = i;
+    if (VisitItem(items, i, &s, &zone)) *found++ = i;
   }
   numbering->count[piece] = s.n;
 }
@@ -64,7 +65,7 @@ static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t las
   for (int32_t i = first; i < last; i++, number += width) {
     const int32_t *sample;
 
-    (void)Visit(items, i, &s, &zone);
+    (void)VisitItem(items, i, &s, &zone);
     sample = numbering->sample + (size_t)width * s.index[zone];
     for (int k = 0; k < width; k++) number[k] = sample[k];
   }
@@ -100,15 +101,15 @@ enum { NZONE = 4 };
 
 /* what the numbers along a direction were found for last, among the boxes of a class */
 typedef struct {
-  int32_t below, above, second; /* classes of the boxes there, or what stands for a boundary */
-  int32_t row;                  /* -1: nothing yet */
+  int32_t below, above, second; /* classes of the boxes there, or codes of boundaries */
+  int32_t row;                  /* -1: no row yet */
 } Found;
 
 typedef struct {
   const VpItems *items;
   int32_t       *number;
-  uint8_t       *used; /* [nbox] whether an item is there */
-  int32_t       *row;  /* [nbox][3] of `entry` */
+  uint8_t       *used; /* [nbox] whether the box has an item */
+  int32_t       *row;  /* [nbox][3] row of `entry` */
   int32_t (*entry)[NZONE];
   int32_t nrow, room;
 } ByBox;
@@ -121,12 +122,12 @@ static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t i = first; i < last; i++) {
     const int32_t box = by->items->mesh->box[CellOf(by->items, i)];
 
-    if (box != before) __atomic_store_n(&by->used[box], 1, __ATOMIC_RELAXED); /* pieces share boxes */
+    if (box != before) __atomic_store_n(&by->used[box], 1, __ATOMIC_RELAXED); /* Several pieces may share a box. */
     before = box;
   }
 }
 
-/* a new row for the zones that a box has along d */
+/* Adds a row of entries, one for each zone that a box has along d. */
 static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
 {
   const VpItems *items = by->items;
@@ -147,7 +148,7 @@ static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* by->row of a direction of a box */
+/* Sets by->row of a box along d. A box takes the last row of its class if the same lies beyond both boxes. */
 static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t class[], Found *found)
 {
   const VpDomain domain = by->items->mesh->domain;

@@ -1,8 +1,8 @@
-/* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction, and what else a problem is made of. */
+/* The coefficient a of -div(a grad u), a number per cell, or per cell and direction; and other properties of a problem. */
 #include "internal.h"
 #include "../base/threads.h"
 
-/* range [6] of -a and of a along every direction takes in that of n cells. Without a coefficient all of them have the same. */
+/* Extends range = {max -a, max a} [2][3 directions] by the coefficients of n cells. Without a coefficient one cell stands for all. */
 static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal range[])
 {
   for (int32_t c = 0; c < (problem->coefficient ? n : PetscMin(n, 1)); c++) {
@@ -15,7 +15,7 @@ static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal
   }
 }
 
-/* least[d] and most[d] of all cells along every direction, and of those of the next coarser level */
+/* least[d], most[d] = the extreme coefficients along direction d over the cells of all ranks, and over those of problem->coarser */
 static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
 {
   VpProblem coarser = *problem;
@@ -34,7 +34,7 @@ static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal le
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* how thin cells are, as patches see them */
+/* Sets level->thinnest and level->aspect. */
 static PetscErrorCode SetThinnest(VpLevel level)
 {
   const VpMesh mesh = level->mesh;
@@ -62,7 +62,7 @@ static PetscErrorCode SetThinnest(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *copy = the coefficient of own cells, and what that of the others is */
+/* *copy [nlocal][width] = the coefficient of own cells and, from their owners, of ghosts */
 static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **copy)
 {
   PetscReal *a;
@@ -75,8 +75,8 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *beyond [nsweep][2 dim] = the coefficient beyond sides where the level ends, from that of the next coarser one's own
-   cells. Of ghosts it is what their owners say. */
+/* *beyond [nsweep][2 dim] = the coefficient of the coarser level's cell beyond a side at the level's end, 0 at other sides. own: the
+   coefficient on the coarser level's own cells. Ghosts get the numbers of their owners. */
 static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], PetscReal **beyond)
 {
   const VpMesh     coarse = mesh->coarser;
@@ -168,7 +168,7 @@ PetscErrorCode VpProblemIsUniform(VpMesh mesh, const VpProblem *problem, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the sides of a cell along one direction have these two things beyond */
+/* Extends range by the numbers of a cell along one direction. beyond: what lies beyond the two sides */
 static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
 {
   const PetscReal size = PetscMax(a / h / h, reaction);
@@ -246,7 +246,7 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(3 * nbox, &a));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal part = 1; /* of the box */
+    PetscReal part = 1; /* fraction of the box's volume */
 
     for (int d = 0; d < mesh->dim; d++) part *= VpCellSize(mesh, c, d) / VpDomainWidth(mesh->domain, mesh->box[c], d);
     for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
@@ -262,7 +262,7 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
 typedef struct {
   VpMesh           fine;
   size_t           width;
-  const PetscReal *a; /* of the fine cells, ghosts included */
+  const PetscReal *a; /* coefficient of the fine cells, ghosts included */
   PetscReal       *coarse, *contrast;
 } Coarsening;
 

@@ -1,12 +1,12 @@
-/* The lines that most cells of a level have: fast kernels are made for these. */
+/* Finds the common lines of a level: most cells have these, and fast kernels are made for them. */
 #include "lines.h"
 
 enum {
-  NLOOK = 4096,   /* Lines are common among about so many cells. */
-  MOST_APART = 30 /* So many halvings at most are between two leaves: p4est has none that are deeper. */
+  NLOOK = 4096,   /* number of cells, about, that are looked at for common lines */
+  MOST_APART = 30 /* largest difference of the depths of two leaves in p4est */
 };
 
-/* whether it is the line of a cell between cells of its own size and coefficient */
+/* whether the key is a line inside: the cells beyond have the cell's own size and coefficient */
 static PetscBool IsInside(const VpLineKey *key)
 {
   uint64_t word[VP_LINE_WORDS];
@@ -15,17 +15,17 @@ static PetscBool IsInside(const VpLineKey *key)
   return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
 }
 
-/* Finds the lines that most cells have, among cells all of whose lines are inside. Some cells in all places are looked at. */
+/* Finds the most frequent combination of a cell's lines, among cells whose lines are all inside. Looks at every `step`-th cell. */
 static PetscErrorCode FindCommonest(VpLevel level, const VpLines *lines, const int32_t line[])
 {
-  const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */
+  const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd, to meet cells in all corners of their parents */
   const int     dim = level->mesh->dim;
   VpCommon     *common = &level->view.common;
-  VpDictionary  together; /* lines that are a cell's */
+  VpDictionary  combinations; /* combinations of lines */
   int32_t      *count, most = 0;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(dim, 0, &together));
+  PetscCall(VpDictionaryCreate(dim, 0, &combinations));
   PetscCall(PetscCalloc1(n / step + 1, &count));
   for (int32_t cell = 0; cell < n; cell += step) {
     const int32_t *entry = line + (size_t)cell * dim;
@@ -38,18 +38,18 @@ static PetscErrorCode FindCommonest(VpLevel level, const VpLines *lines, const i
       word[d] = (uint64_t)entry[d];
     }
     if (!inside) continue;
-    PetscCall(VpDictionaryAdd(&together, word, NULL, &number));
+    PetscCall(VpDictionaryAdd(&combinations, word, NULL, &number));
     if (++count[number] <= most) continue;
     most = count[number];
     common->found = PETSC_TRUE;
     PetscCall(PetscArraycpy(common->inside, entry, dim));
   }
   PetscCall(PetscFree(count));
-  PetscCall(VpDictionaryDestroy(&together));
+  PetscCall(VpDictionaryDestroy(&combinations));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of a cell beyond whose upper side the level ends, in the direction of a line inside. Other sides have the same matrix. */
+/* Sets view.ending: the boundary matrix of a line inside whose upper side is at the level's end. All sides have the same matrix. */
 static void FindEnding(VpLevel level, const VpLineKey *inside)
 {
   VpLineKey key = *inside;
@@ -72,7 +72,7 @@ void VpLevelSetOutside(VpLevel level, int d, const VpLineKey *inside)
   }
 }
 
-/* the entry that differs from a line by what lies beyond side s, or -1 */
+/* the entry that differs from a line only by what lies beyond side s, or -1 */
 static int32_t FindOther(const VpLines *lines, VpLineKey key, int s, VpSide side, PetscReal beyond)
 {
   uint64_t word[VP_LINE_WORDS];
@@ -84,7 +84,7 @@ static int32_t FindOther(const VpLines *lines, VpLineKey key, int s, VpSide side
   return VpDictionaryFind(&lines->dictionary, word);
 }
 
-/* of lines inside, the others; size: 0, or 1 + the number of another size */
+/* Finds the lines that differ from common lines inside by one side. size: 0, or 1 + index of view.size */
 static void FindOthers(VpLevel level, const VpLines *lines, int size)
 {
   VpCommon *common = size ? &level->view.size[size - 1] : &level->view.common;
@@ -102,7 +102,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
   }
 }
 
-/* the lines inside of cells of other sizes, where there are some in all directions, and what belongs to them */
+/* Finds cells of other sizes (powers of two) that have lines inside in all directions, and their other lines. */
 static void FindSizes(VpLevel level, const VpLines *lines)
 {
   VpView *view = &level->view;

@@ -1,15 +1,15 @@
-/* A level whose cells are there several times, for as many vectors at once. */
+/* Repeats the cells of a level n times, for work on n vectors at once. */
 #include "internal.h"
 
 PetscErrorCode VpRepeatCoefficient(VpLevel level, int32_t n, PetscReal **a)
 {
-  const size_t each = (size_t)level->mesh->nown * (size_t)VpProblemWidth(&level->problem);
+  const size_t count = (size_t)level->mesh->nown * (size_t)VpProblemWidth(&level->problem);
 
   PetscFunctionBegin;
   *a = NULL;
   if (!level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1((size_t)n * each + 1, a)); /* not NULL on ranks without cells */
-  for (size_t k = 0; k < (size_t)n; k++) PetscCall(PetscArraycpy(*a + k * each, level->problem.coefficient, each));
+  PetscCall(PetscMalloc1((size_t)n * count + 1, a)); /* not NULL on ranks without cells */
+  for (size_t k = 0; k < (size_t)n; k++) PetscCall(PetscArraycpy(*a + k * count, level->problem.coefficient, count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/* Between outer vectors, double in the orthonormal basis, and those of a level. */
+/* Converts between outer vectors, double in the orthonormal basis, and vectors of a level. */
 #include "internal.h"
 
 PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)

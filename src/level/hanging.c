@@ -1,7 +1,6 @@
-/* Sides that hang, between cells of two sizes: what kernels need of them, and their rows of the matrix.
+/* Sides that hang lie between cells of two sizes. This file makes the arrays that kernels read, and rows of the matrix.
 
-   On every fine face the form is the one between equal cells, with the penalty of the coarse face: that of the coarse cell and one of its
-   size beyond, which would have twice the width of the fine one. */
+   Every fine face uses the conforming face form with the coarse face's penalty, as if both cells were as large as the coarse one. */
 #include "internal.h"
 #include "../base/threads.h"
 
@@ -71,8 +70,8 @@ PetscErrorCode VpLevelPlaceHanging(VpLevel level)
   return VpPlaceHanging(level, level, level->mesh->nhang, level->mesh->hang, &level->arrays, &level->view.hang);
 }
 
-/* row i of a tangential matrix: from a function of the side's cell, which is on the half of this bit where the cell is fine, to those of
-   itself or of the cell beyond */
+/* Computes row i of a tangential matrix, from functions of the side's cell (own) or of the cell beyond to those of the side's cell. bit:
+   the half of the coarse side at which the fine cell lies */
 static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bit, int i, double row[])
 {
   const int     n = level->basis.n;
@@ -86,7 +85,7 @@ static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bi
   }
 }
 
-/* row i of a form's matrix along the normal */
+/* Computes row i of a form's matrix along the normal, from functions of the side's cell (own) or of the cell beyond. */
 static void NormalRow(VpLevel level, const VpHang *hang, const double form[], double a, PetscBool own, int i, double row[])
 {
   const VpBasis *basis = &level->basis;

@@ -14,8 +14,8 @@ typedef struct {
   PetscReal  reaction;
 } Holds;
 
-/* sets the values of the ghosts that share faces with own cells */
-static PetscErrorCode Exchange(VpMesh mesh, PetscReal x[])
+/* Fetches the values of ghosts that share faces with own cells. */
+static PetscErrorCode ExchangeFaceGhosts(VpMesh mesh, PetscReal x[])
 {
   PetscFunctionBegin;
   PetscCall(PetscSFBcastBegin(mesh->sf[VP_GHOST_FACE], MPIU_REAL, x, x + mesh->nown, MPI_REPLACE));
@@ -23,7 +23,8 @@ static PetscErrorCode Exchange(VpMesh mesh, PetscReal x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscReal Size(const Holds *h, int32_t cell)
+/* the largest number of a cell: a/h^2 of all directions, or the reaction */
+static PetscReal ComputeStiffness(const Holds *h, int32_t cell)
 {
   PetscReal size = h->reaction;
 
@@ -31,7 +32,7 @@ static PetscReal Size(const Holds *h, int32_t cell)
   return size;
 }
 
-/* the width of ways through a cell beyond a side along direction d */
+/* width of the ways from a cell through the cell beyond a side along direction d */
 static PetscReal Through(const Holds *h, int32_t cell, int32_t beyond, int d)
 {
   return PetscMin(PetscMin(h->strength[d][cell], h->strength[d][beyond]), h->hold[beyond]);
@@ -55,8 +56,8 @@ static void Widen(const Holds *h, int32_t cell, PetscReal width, PetscBool *chan
   *changed = PETSC_TRUE;
 }
 
-/* goes through own cells in both orders, until nothing changes */
-static PetscBool Sweep(const Holds *h)
+/* Widens holds of own cells, in ascending and descending order, until nothing changes. Returns whether anything changed. */
+static PetscBool SweepHolds(const Holds *h)
 {
   const int32_t n = h->mesh->nown;
   PetscBool     changed, ever = PETSC_FALSE;
@@ -79,7 +80,7 @@ static PetscBool Sweep(const Holds *h)
   return ever;
 }
 
-/* Where nothing holds the domain, u is sought up to a constant: one of the stiffest cells holds the others. */
+/* Gives one of the stiffest cells an infinite hold. Requires: nothing holds the domain, so that u is sought up to a constant. */
 static PetscErrorCode HoldOneCell(const Holds *h)
 {
   struct {
@@ -93,8 +94,8 @@ static PetscErrorCode HoldOneCell(const Holds *h)
   PetscCallMPI(MPI_Comm_rank(h->mesh->comm, &rank));
   most.rank = rank;
   for (int32_t c = 0; c < h->mesh->nown; c++) {
-    if (Size(h, c) <= most.size) continue;
-    most.size = Size(h, c);
+    if (ComputeStiffness(h, c) <= most.size) continue;
+    most.size = ComputeStiffness(h, c);
     cell = c;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, h->mesh->comm));
@@ -111,13 +112,13 @@ static PetscErrorCode Fill(const VpProblem *problem, Holds *h)
   for (int d = 0; d < mesh->dim; d++) {
     for (int32_t c = 0; c < mesh->nown; c++)
       h->strength[d][c] = VpProblemCoefficient(problem, c, d) / VpCellSize(mesh, c, d) / VpCellSize(mesh, c, d);
-    PetscCall(Exchange(mesh, h->strength[d]));
+    PetscCall(ExchangeFaceGhosts(mesh, h->strength[d]));
   }
   for (int32_t c = 0; c < mesh->nown; c++) h->hold[c] = problem->reaction;
   if (VpProblemIsSingular(mesh, problem)) PetscCall(HoldOneCell(h));
   while (changed) {
-    PetscCall(Exchange(mesh, h->hold));
-    changed = Sweep(h);
+    PetscCall(ExchangeFaceGhosts(mesh, h->hold));
+    changed = SweepHolds(h);
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, mesh->comm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,7 +133,7 @@ PetscErrorCode VpProblemHold(VpMesh mesh, const VpProblem *problem, PetscReal *l
   PetscCall(PetscCalloc4(n, &h.strength[0], n, &h.strength[1], n, &h.strength[2], n, &h.hold));
   PetscCall(Fill(problem, &h));
   *least = 1;
-  for (int32_t c = 0; c < mesh->nown; c++) *least = PetscMin(*least, h.hold[c] / Size(&h, c));
+  for (int32_t c = 0; c < mesh->nown; c++) *least = PetscMin(*least, h.hold[c] / ComputeStiffness(&h, c));
   PetscCall(PetscFree4(h.strength[0], h.strength[1], h.strength[2], h.hold));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 1, MPIU_REAL, MPIU_MIN, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);

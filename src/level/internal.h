@@ -6,15 +6,16 @@
 
 /* arrays.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
-/* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
+/* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
+   of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
-/* linetables.c: fills what the level and its view have of lines, common ones and those of common cells at boundaries and edges included */
+/* linetables.c: makes the lines of the level and of its view, the common lines included */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 /* hanging.c: fills the level's view of the sides that hang */
 PetscErrorCode VpLevelPlaceHanging(VpLevel);
-/* hanging.c: one row of A's terms on a hanging side as a sum of few products. A term adds normal[i] tangential[0][j] tangential[1][k] to
-   the entry towards the function that is i along the side's normal and j, k along the other directions, in cell. The first `own` terms are
-   towards the side's own cell. Requires: the level is on the host, in double precision. */
+/* hanging.c: splits one row of A's terms on a hanging side into products, and returns the number of these terms. A term adds normal[i]
+   tangential[0][j] tangential[1][k] to the entry towards a function of `cell`, which has the index i along the side's normal and j, k along
+   the other directions. The first `own` terms are towards the side's own cell. Requires: the level is on the host, in double precision. */
 typedef struct {
   int32_t cell;
   double  normal[VP_MAX_N], tangential[2][VP_MAX_N];

@@ -1,4 +1,4 @@
-/* The keys of lines and of patches' problems as words, to tell them apart (VpDictionary). */
+/* Keys of lines and of patches' problems as words, by which VpDictionary tells them apart. */
 #pragma once
 #include "../base/dictionary.h"
 #include "../tables/tables.h"

@@ -1,4 +1,4 @@
-/* A level: its tables, where the backend wants them, and its vectors. */
+/* Creates and destroys levels, and places their tables on the backend. */
 #include "internal.h"
 
 PetscClassId  VP_CLASSID;
@@ -41,7 +41,7 @@ static PetscErrorCode PlaceTraces(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* between the level's basis and that of the outer vectors */
+/* Places the matrices between the level's basis and the basis of outer vectors. */
 static PetscErrorCode PlaceBasisChange(VpLevel level)
 {
   const int n = level->basis.n;
@@ -140,8 +140,8 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. A side that hangs takes about two
-   such faces. */
+/* A cell costs dim matrices [n][n] along its lines. A face costs value and slope from nt layers, and their lift to n. A side that hangs
+   costs about as much as two such faces. */
 PetscLogDouble VpLevelApplyFlops(VpLevel level)
 {
   const VpView *v = &level->view;

@@ -1,5 +1,5 @@
-/* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on
-   the boundary, so that few are different unless the coefficient varies: these are the entries of the view's `lines`. */
+/* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on a
+   boundary. So few lines are different unless the coefficient varies. The different ones are the entries of view.lines. */
 #include "classify.h"
 #include "lines.h"
 
@@ -8,7 +8,7 @@ double VpRoundRatio(double ratio)
   return exp2(ceil(VP_RATIO_STEPS * log2(ratio) - 1e-6) / VP_RATIO_STEPS);
 }
 
-/* of cells in a zone of a box along d, where the coefficient is constant */
+/* key of the lines along d of cells in a zone of a box. Requires: the coefficient is constant */
 static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
 {
   const VpMesh    mesh = lines->level->mesh;
@@ -26,7 +26,7 @@ static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
   return key;
 }
 
-/* of the cell beyond */
+/* size of the cell beyond a side, or alpha of a boundary */
 static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
 {
   if (beyond == VP_EDGE) return 2 * VpLatticeSize(mesh->lattice, VpMeshBoxBeyond(mesh, cell, side), side / 2);
@@ -41,8 +41,8 @@ PetscReal VpLevelLargest(VpLevel level, int32_t cell)
   return largest;
 }
 
-/* the key's coefficients, of which those beyond are multiples of the cell's already, as multiples of the cell's largest one */
-static void Relate(VpLevel level, int32_t cell, int d, VpLineKey *key)
+/* Divides the key's coefficients by the cell's largest one. Requires: a_beyond is divided by the cell's coefficient along d already. */
+static void MakeRelative(VpLevel level, int32_t cell, int d, VpLineKey *key)
 {
   const double ratio = VpLevelCoefficient(level, cell, d) / VpLevelLargest(level, cell);
 
@@ -63,12 +63,12 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
   }
-  if (relative) Relate(level, cell, d, &key);
+  if (relative) MakeRelative(level, cell, d, &key);
   return key;
 }
 
-/* Whether the coefficients of two cells and of their neighbours are the same. Requires: the cells are of one box and zone, so that they
-   have neighbours on the same sides. */
+/* Whether the coefficients of two cells and of their neighbours are equal. Requires: the cells are of one box and zone, so that they have
+   neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
   const VpLevel level = ((const VpLines *)context)->level;
@@ -82,7 +82,7 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   return same;
 }
 
-/* The same of an adaptive mesh or its levels, where depths may differ, and sides hang. */
+/* The same for meshes where depths may differ and sides may hang or be at the level's end: whether all of this is equal, too. */
 static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
 {
   const VpLevel  level = ((const VpLines *)context)->level;
@@ -96,7 +96,7 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
 }
 
-static PetscErrorCode Number(VpLines *lines, const VpLineKey *key, int32_t *entry)
+static PetscErrorCode NumberKey(VpLines *lines, const VpLineKey *key, int32_t *entry)
 {
   uint64_t word[VP_LINE_WORDS];
 
@@ -108,19 +108,19 @@ static PetscErrorCode NumberLinesAt(void *context, int32_t box, int zone, int d,
 {
   const VpLineKey key = LineKeyAt(context, box, zone, d);
 
-  return Number(context, &key, entry);
+  return NumberKey(context, &key, entry);
 }
 
-static Sight SightOf(VpMesh mesh, int32_t cell, int d)
+static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
 {
   const int32_t *beyond = mesh->neighbor + (size_t)cell * 2 * mesh->dim + 2 * d;
 
-  return (Sight){.box = mesh->box[cell],
-                 .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
-                 .depth = mesh->depth ? mesh->depth[cell] : 0,
-                 .ends = (uint8_t)VpZoneAlong(mesh, cell, d),
-                 .d = (uint8_t)d,
-                 .known = 1};
+  return (LinePlace){.box = mesh->box[cell],
+                     .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
+                     .depth = mesh->depth ? mesh->depth[cell] : 0,
+                     .ends = (uint8_t)VpZoneAlong(mesh, cell, d),
+                     .d = (uint8_t)d,
+                     .known = 1};
 }
 
 static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
@@ -130,15 +130,15 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
-    const Sight    sight = SightOf(lines->level->mesh, cell, d);
-    const uint32_t both = (uint32_t)sight.beyond[0] + 3 * (uint32_t)sight.beyond[1];
-    Seen *seen = &lines->seen[((uint32_t)sight.box * 37 + both * 11 + sight.depth * 17u + sight.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
+    const LinePlace place = GetLinePlace(lines->level->mesh, cell, d);
+    const uint32_t  both = (uint32_t)place.beyond[0] + 3 * (uint32_t)place.beyond[1];
+    Seen *seen = &lines->seen[((uint32_t)place.box * 37 + both * 11 + place.depth * 17u + place.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
 
-    if (!uniform || memcmp(&seen->sight, &sight, sizeof(sight))) {
+    if (!uniform || memcmp(&seen->place, &place, sizeof(place))) {
       const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
 
-      PetscCall(Number(lines, &key, &seen->entry));
-      seen->sight = sight;
+      PetscCall(NumberKey(lines, &key, &seen->entry));
+      seen->place = place;
     }
     entry[d] = seen->entry;
   }
@@ -184,7 +184,8 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
   VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + VpLineSide(n, 0));
 }
 
-/* a table of every different line; drops: two, without face terms towards a cell on the lower and on the upper side */
+/* Places the tables of all different lines. drops: two tables per line, without face terms towards a cell on the lower and on the upper
+   side */
 static PetscErrorCode PlaceEntries(VpLevel level, const VpLines *lines, PetscBool drops, VpArrays *arrays, const void **p)
 {
   const size_t size = VpLineSize(level->basis.n), count = lines->dictionary.n << drops;
@@ -219,7 +220,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* size[d] = that of all cells, if it is one */
+/* Whether all cells have one size; then size[d] is that size. */
 static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
 {
   for (int d = 0; d < mesh->dim; d++) {

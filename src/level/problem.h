@@ -3,18 +3,18 @@
 #include "../mesh/mesh.h"
 
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] ([nlocal] in a level's own copy) is a on
-   cells; NULL means 1. Where a is a diagonal tensor, coefficient [nown][dim] are its diagonals. The exponent brings the numbers near 1,
-   where single precision holds them; only a level's tables contain it. */
+   cells; NULL means 1. If a is a diagonal tensor, coefficient is [nown][dim]. The exponent brings numbers near 1, where single precision
+   holds them. Only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
-  const PetscReal *coarser; /* of a level with a part of its cells that has a coefficient: the same of the next coarser one; else NULL */
+  const PetscReal *coarser; /* coefficient of the next coarser level, if this level covers a part of the domain; else NULL */
   int              tensor;  /* dim where a is a tensor, else 0 */
-  VpLattice        lattice; /* with the means of a in boxes, or NULL: VpMeshBaseLattice(). Cycles coarsen by it */
+  VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
 } VpProblem;
-/* numbers of a cell's coefficient, and that along direction d */
+/* numbers per cell of a coefficient; the coefficient of a cell along direction d */
 static inline int VpProblemWidth(const VpProblem *problem)
 {
   return PetscMax(problem->tensor, 1);
@@ -24,32 +24,32 @@ static inline PetscReal VpProblemCoefficient(const VpProblem *problem, int32_t c
   if (!problem->coefficient) return 1;
   return problem->coefficient[problem->tensor ? (size_t)cell * problem->tensor + d : (size_t)cell];
 }
-/* The most that a precision holds of penalty k(k+1). Beyond it sweeps in single precision diverge (it is 1/eps there), and A x in double
-   precision has fewer than three digits. Single precision holds numbers of VpProblemRange() whose quotient is at most
-   2^VP_SPREAD_SINGLE. */
+/* VP_MOST_PENALTY: largest penalty k(k+1) for a precision. Above it sweeps in single precision diverge, and A x in double precision has
+   fewer than three correct digits.
+   VP_SPREAD_SINGLE: single precision holds the numbers of VpProblemRange() if their ratio is at most 2^VP_SPREAD_SINGLE. */
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
 #define VP_SPREAD_SINGLE           80
-/* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
-   larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction also counts as the least
-   number. */
+/* range = the smallest and the largest number in the operator over all cells, directions and ranks. These numbers are max(a/h^2, reaction)
+   and, at Robin sides, a alpha/h. If constants would be the null space without the reaction, the reaction is one of them, too. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
-/* hold.c: the least hold of a cell, beside the largest number of the cell itself: 1 where all cells are held as firmly as they are stiff */
+/* hold.c: smallest ratio of a cell's hold to the largest number of the cell itself, at most 1 */
 PetscErrorCode VpProblemHold(VpMesh, const VpProblem *, PetscReal *least);
 /* the smallest and the largest value of the coefficient on all ranks, in any direction */
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* whether every direction has one coefficient on all cells of all ranks. Collective */
 PetscErrorCode VpProblemIsUniform(VpMesh, const VpProblem *, PetscBool *);
-/* what a cycle coarsens by: a new reference */
+/* new reference to the lattice by which a cycle coarsens */
 PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
-/* the number of levels that a cycle may have, the finest included, and their cells (NULL: not asked for) */
+/* number of levels that a cycle may have, the finest included, and of their cells (NULL: not wanted) */
 PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *levels, double cells[]);
-/* the lattice for a problem with a coefficient. Collective */
+/* creates the lattice with the means of the coefficient in boxes. Collective */
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
-/* The coefficient's means over the children, on the coarse mesh's own cells, but where there are none; a: that of own cells, so many
-   numbers a cell. contrast [own coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
+/* coarse [own coarse cells][width] = mean coefficient over the children of a coarse cell, unchanged if it has none. a [nown][width]:
+   coefficient of the fine mesh's own cells. contrast [own coarse cells], or NULL: largest ratio of the coefficients of two children along
+   one direction. */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
-/* If a coefficient varies by more than this factor among a cell's children, F cycles are faster than V cycles, or sweeps of cells pay, as
-   measured. */
+/* A coefficient varies if it differs by more than this factor among a cell's children. Then F cycles are faster than V cycles, or sweeps of
+   single cells pay. */
 #define VP_VARIES 3.5
 /* whether constants are the null space: no Dirichlet or Robin side, no reaction */
 PetscBool VpProblemIsSingular(VpMesh, const VpProblem *);

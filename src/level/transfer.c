@@ -1,11 +1,11 @@
-/* What passes between a level and the next coarser one, which may live on fewer ranks. */
+/* Transfers vectors between a level and the next coarser one, which may live on fewer ranks. */
 #include "internal.h"
 
-/* The transfers work on the ranks where the parents of the finer level's cells live. The coarse level may live on fewer ranks. A move takes
-   values from the ones to the others, and back. */
+/* Transfers work on the ranks where the parents of the finer level's cells live. The coarse level may live on fewer ranks. A move takes
+   values from the parents' ranks to the coarse level's (in), and back (out). */
 struct VpMove_ {
-  VpLevel     spread; /* the coarse mesh where the parents live: for its vectors alone */
-  VpVector    b, x;   /* of it */
+  VpLevel     spread; /* the coarse mesh on the parents' ranks: for b and x alone */
+  VpVector    b, x;   /* vectors of `spread` */
   VpExchanger in, out;
 };
 
@@ -66,8 +66,8 @@ PetscErrorCode VpRestrict(VpLevel fine, VpMove move, VpVector r, VpVector b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *values = those of xc where the parents live. Their ghosts may be under way. */
-static PetscErrorCode Spread(VpMove move, VpVector xc, const void **values, VpGhosts *ghosts)
+/* *values = the values of xc on the parents' ranks. Ghosts of xc may be under way. */
+static PetscErrorCode SpreadValues(VpMove move, VpVector xc, const void **values, VpGhosts *ghosts)
 {
   const void *from;
   void       *to;
@@ -84,7 +84,7 @@ static PetscErrorCode Spread(VpMove move, VpVector xc, const void **values, VpGh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Own cells whose parents are also own need no ghosts. They are prolonged to while ghosts travel. */
+/* Prolongs to own cells whose parents are own cells while ghosts travel. */
 PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, PetscBool add, void *x)
 {
   const int32_t own = fine->mesh->nown, orphans = fine->mesh->orphans;
@@ -92,7 +92,7 @@ PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, 
   VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  PetscCall(Spread(move, xc, &from, &ghosts));
+  PetscCall(SpreadValues(move, xc, &from, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(fine->ops->prolong(&fine->transfer, orphans, own, add, from, x));
   PetscCall(VpArrive(ghosts));

@@ -5,13 +5,13 @@
 
 typedef struct {
   VpMesh       mesh;
-  VpDictionary widths; /* its items are the parts other than one half that lower children have of their parents */
-  int32_t     *of_box; /* [nbox][3] the number of that part, or -1 */
+  VpDictionary widths; /* items: the fractions, other than one half, of their parents' widths that lower children have */
+  int32_t     *of_box; /* [nbox][3] number of the fraction, or -1 */
   uint8_t     *corner; /* [nhalo] */
-  int32_t     *table;  /* [nhalo][dim], or NULL where of_box is */
+  int32_t     *table;  /* [nhalo][dim], or NULL if all children are halves or wholes */
 } Children;
 
-/* the part that the lower child of a merged box has of it in direction d */
+/* fraction of the parent's width that the lower child has in direction d of a merged box */
 static double LowerPart(VpMesh mesh, int32_t box, int d)
 {
   const PetscBool upper = (PetscBool)(mesh->coarsening->merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
@@ -21,7 +21,7 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
   return (upper ? its : mine) / (mine + its);
 }
 
-/* Numbers the parts that are not one half, and says for every box which one is its own. */
+/* Numbers the fractions that are not one half, and sets of_box. */
 static PetscErrorCode FindParts(Children *c)
 {
   const int32_t nbox = c->mesh->domain->nbox;

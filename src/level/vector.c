@@ -1,7 +1,7 @@
-/* Vectors that know their state. What a verb requires is checked in every build: it costs nothing beside the work that it announces. */
+/* Vectors that know their state. Every build checks what a verb requires: a check costs nothing next to the work that follows. */
 #include "internal.h"
 
-/* the kinds whose ghosts are among those of a kind */
+/* within[kind]: bits of the kinds whose ghosts are among those of `kind` */
 static const unsigned within[] = {[VP_GHOST_FACE] = 1u << VP_GHOST_FACE,
                                   [VP_GHOST_SWEEP] = 1u << VP_GHOST_FACE | 1u << VP_GHOST_SWEEP | 1u << VP_GHOST_CHILD,
                                   [VP_GHOST_HALO] = 1u << VP_GHOST_FACE | 1u << VP_GHOST_SWEEP | 1u << VP_GHOST_CHILD | 1u << VP_GHOST_HALO,
@@ -22,16 +22,16 @@ static void *Ghosts(VpVector v, int buffer)
 
 #define Require(condition, ...) PetscCheck(condition, PETSC_COMM_SELF, PETSC_ERR_PLIB, __VA_ARGS__)
 
-/* bytes of a buffer: there is room for ghosts by cells and by sides, which begin at the same place */
-static size_t Bytes(VpVector v)
+/* Bytes of a buffer. Ghosts by cells and ghosts by sides begin at the same place, and the buffer holds either. */
+static size_t CountBytes(VpVector v)
 {
   return PetscMax(v->level->mesh->nlocal, v->level->view.nlocal) * v->level->block;
 }
 
-static PetscErrorCode Alloc(VpVector v, int buffers, const char *what)
+static PetscErrorCode AllocBuffers(VpVector v, int buffers, const char *what)
 {
   PetscFunctionBegin;
-  for (int i = 0; i < buffers; i++) PetscCall(v->level->backend->alloc(Bytes(v), what, &v->buffer[i]));
+  for (int i = 0; i < buffers; i++) PetscCall(v->level->backend->alloc(CountBytes(v), what, &v->buffer[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,7 +45,7 @@ PetscErrorCode VpVectorCreate(VpLevel level, int buffers, const char *what, VpVe
   v->level = VpReference(level);
   v->under_way = VP_GHOST_NONE;
   v->state = (VpVectorState){.current = ~0u, .zero = PETSC_TRUE};
-  PetscCall(VpTogether(level->mesh->comm, Alloc(v, buffers, what)));
+  PetscCall(VpTogether(level->mesh->comm, AllocBuffers(v, buffers, what)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +77,7 @@ PetscErrorCode VpVectorDestroy(VpVector *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VpGhosts.arrive of what the verbs begin. Ghosts that come during a sweep are current in both buffers. */
+/* VpGhosts.arrive of exchanges that verbs begin. Ghosts that arrive during a sweep become current in both buffers. */
 static PetscErrorCode Arrive(void *context)
 {
   VpVector      v = (VpVector)context;
@@ -92,8 +92,8 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ghosts of the kind are under way; without messages they have arrived */
-static PetscErrorCode Depart(VpVector v, VpGhostKind kind)
+/* Notes that ghosts of a kind are under way. Without messages these ghosts have arrived. */
+static PetscErrorCode DepartGhosts(VpVector v, VpGhostKind kind)
 {
   PetscFunctionBegin;
   v->under_way = kind;
@@ -130,8 +130,8 @@ PetscErrorCode VpVectorZero(VpVector v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VP_GHOST_HALO travels with VP_GHOST_ALL */
-static PetscErrorCode Fetch(VpVector v, VpGhostKind kind)
+/* Begins to fetch stale ghosts of a kind. VP_GHOST_HALO travels with VP_GHOST_ALL. */
+static PetscErrorCode FetchGhosts(VpVector v, VpGhostKind kind)
 {
   const VpGhostKind travels = kind == VP_GHOST_HALO ? VP_GHOST_ALL : kind;
 
@@ -139,9 +139,9 @@ static PetscErrorCode Fetch(VpVector v, VpGhostKind kind)
   if (IsCurrent(v, kind)) PetscFunctionReturn(PETSC_SUCCESS);
   if (v->under_way != VP_GHOST_NONE && !(within[kind] & ~within[v->under_way])) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Arrive(v));
-  v->state.current &= kind == VP_GHOST_SIDE ? within[VP_GHOST_SIDE] : within[VP_GHOST_ALL]; /* the others lie where these will */
+  v->state.current &= kind == VP_GHOST_SIDE ? within[VP_GHOST_SIDE] : within[VP_GHOST_ALL]; /* Both kinds share memory. */
   PetscCall(VpGhostExchangeBegin(&v->level->exchange, travels, v->buffer[0], Ghosts(v, 0), &v->travel));
-  PetscCall(Depart(v, travels));
+  PetscCall(DepartGhosts(v, travels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,9 +149,9 @@ PetscErrorCode VpVectorReadBegin(VpVector v, VpGhostKind kind, const void **valu
 {
   PetscFunctionBegin;
   Require(!v->done, "A vector is read during a sweep");
-  if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], Bytes(v)));
+  if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], CountBytes(v)));
   v->state.blank = PETSC_FALSE;
-  PetscCall(Fetch(v, kind));
+  PetscCall(FetchGhosts(v, kind));
   if (values) *values = v->buffer[0];
   if (ghosts) *ghosts = GhostsNow(v);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,7 +220,7 @@ PetscErrorCode VpVectorRenewGhosts(VpVector v, const VpPatchView *patches, VpGho
   PetscFunctionBegin;
   Require(v->under_way == VP_GHOST_NONE, "A vector's ghosts are renewed while others are under way");
   PetscCall(VpGhostExchangeBeginCurrent(&v->level->exchange, patches, v->done, v->buffer, &v->travel));
-  PetscCall(Depart(v, VP_GHOST_SWEEP));
+  PetscCall(DepartGhosts(v, VP_GHOST_SWEEP));
   *ghosts = GhostsNow(v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
