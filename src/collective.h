@@ -1,9 +1,9 @@
-/* A failure on one rank, when memory is short for instance, is told to all ranks before any of them waits for it. */
+/* Tells all ranks of a failure on one rank, for instance for lack of memory, before other ranks wait for that rank. */
 #pragma once
 #include "compat.h"
 #include <limits.h>
 
-/* the first rank where something is so; INT_MAX: nowhere */
+/* *first = the first rank where `here` is true, or INT_MAX */
 static inline PetscErrorCode VpFirstRank(MPI_Comm comm, PetscBool here, PetscMPIInt *first)
 {
   PetscMPIInt rank;
@@ -15,7 +15,8 @@ static inline PetscErrorCode VpFirstRank(MPI_Comm comm, PetscBool here, PetscMPI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Returns `mine`, the error of what this rank did by itself. Ranks without an error get one that names the first rank that failed. */
+/* Returns `mine`, the error of this rank's own work. If another rank failed, a rank without an error returns one that names the first rank
+   that failed. */
 static inline PetscErrorCode VpTogether(MPI_Comm comm, PetscErrorCode mine)
 {
   PetscMPIInt failed;

@@ -6,16 +6,16 @@
   #define PETSC_SUCCESS ((PetscErrorCode)0)
 #endif
 
-/* the largest PetscInt is PETSC_MAX_INT in all of them (PETSC_INT_MAX is an enum constant in new ones, unknown to 3.18) */
+/* The largest PetscInt is PETSC_MAX_INT in all versions (PETSC_INT_MAX is an enum constant in new ones, and unknown to 3.18). */
 
-/* the argument of every setfromoptions; name it PetscOptionsObject */
+/* The argument of every setfromoptions, whose name must be PetscOptionsObject. */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *VpOptionItems;
 #else
 typedef PetscOptionItems VpOptionItems;
 #endif
 
-/* dense matrices on devices: PETSc 3.18 has the calls for vectors only, and gives the values on the host */
+/* Dense matrices on devices: PETSc 3.18 has these calls for vectors only. For matrices these macros give the values on the host. */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define MatDenseGetArrayReadAndMemType(X, array, type)  (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArrayRead(X, array))
   #define MatDenseRestoreArrayReadAndMemType              MatDenseRestoreArrayRead
@@ -25,14 +25,14 @@ typedef PetscOptionItems VpOptionItems;
   #define MatDenseRestoreArrayAndMemType                  MatDenseRestoreArray
 #endif
 
-/* what MatShellSetOperation and VecSetOperation take */
+/* the type of functions that MatShellSetOperation and VecSetOperation take */
 #if PETSC_VERSION_LT(3, 24, 0)
 typedef void VpFunction(void);
 #else
 typedef PetscErrorCodeFn VpFunction;
 #endif
 
-/* the context a destroy callback of MatShell and PetscContainer is given */
+/* the context that destroy callbacks of MatShell and PetscContainer get */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define VpDestroyedContext(type, ctx) ((type *)(ctx))
 #else
@@ -43,7 +43,7 @@ typedef PetscErrorCodeFn VpFunction;
   #define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
 #endif
 
-/* the numbers of ranks that PetscSFGetRootRanks and PetscSFGetLeafRanks give */
+/* the type of the numbers of ranks from PetscSFGetRootRanks and PetscSFGetLeafRanks */
 #if PETSC_VERSION_LT(3, 22, 0)
 typedef PetscInt VpRankCount;
 #else

@@ -1,10 +1,10 @@
-/* An open hash table of keys. */
+/* A hash table of keys with open addressing. */
 #include "dictionary.h"
 #include "../compat.h"
 
-enum { NEAR = 3 }; /* bits: */
+enum { NEAR = 3 }; /* low bits of keys of one word that do not enter the hash */
 
-/* Where to look for a key first. Keys of one word often are numbers that come in ascending order: runs of 2^NEAR of them lie together. */
+/* Hashes a key. Keys of one word often come in ascending order, and runs of 2^NEAR successive ones lie together in the table. */
 static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
 {
   const int near = d->words == 1 ? NEAR : 0;
@@ -19,12 +19,12 @@ static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
 
 static inline PetscBool IsKey(const VpDictionary *d, int32_t number, const uint64_t key[])
 {
-  const uint64_t *its = d->key + (size_t)number * d->words;
+  const uint64_t *stored = d->key + (size_t)number * d->words;
 
-  return (PetscBool)(its[0] == key[0] && (d->words == 1 || !memcmp(its, key, d->words * sizeof(*key))));
+  return (PetscBool)(stored[0] == key[0] && (d->words == 1 || !memcmp(stored, key, d->words * sizeof(*key))));
 }
 
-static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
+static int32_t *FindSlot(const VpDictionary *d, const uint64_t key[])
 {
   const uint64_t mask = ((uint64_t)1 << d->bits) - 1;
   uint64_t       h = Hash(d, key);
@@ -38,7 +38,7 @@ static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
 void VpDictionaryIndex(VpDictionary *d)
 {
   memset(d->slot, 0xff, ((size_t)1 << d->bits) * sizeof(*d->slot));
-  for (int32_t i = 0; i < d->n; i++) *Slot(d, d->key + (size_t)i * d->words) = i;
+  for (int32_t i = 0; i < d->n; i++) *FindSlot(d, d->key + (size_t)i * d->words) = i;
 }
 
 static PetscErrorCode Resize(VpDictionary *d, int32_t bits)
@@ -84,13 +84,13 @@ PetscErrorCode VpDictionaryDestroy(VpDictionary *d)
 
 PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], const void *item, int32_t *number)
 {
-  int32_t *slot = Slot(d, key);
+  int32_t *slot = FindSlot(d, key);
 
   PetscFunctionBegin;
   if (*slot < 0) {
     if (d->n == (int64_t)1 << (d->bits - 1)) {
       PetscCall(Resize(d, d->bits + 1));
-      slot = Slot(d, key);
+      slot = FindSlot(d, key);
     }
     PetscCall(PetscArraycpy(d->key + (size_t)d->n * d->words, key, d->words));
     PetscCall(PetscMemcpy((char *)d->item + d->n * d->bytes, item, d->bytes));
@@ -102,5 +102,5 @@ PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], const void
 
 int32_t VpDictionaryFind(const VpDictionary *d, const uint64_t key[])
 {
-  return *Slot(d, key);
+  return *FindSlot(d, key);
 }

@@ -1,4 +1,4 @@
-/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words (VpWord rounds reals to
+/* Numbers the distinct keys among many, in the order in which they are added first. A key is `words` 64-bit words (VpWord rounds reals to
    32 bits of mantissa). */
 #pragma once
 #include <petscsys.h>
@@ -7,18 +7,18 @@
 
 typedef struct {
   int       words;
-  size_t    bytes;   /* of an item */
-  int32_t   n, bits; /* keys; the table has 2^bits slots, at most half of them used */
+  size_t    bytes;   /* size of an item */
+  int32_t   n, bits; /* number of keys; the table has 2^bits slots, at most half of them used */
   uint64_t *key;     /* [n][words] */
-  void     *item;    /* [n] what came with each key the first time */
-  int32_t  *slot;    /* key number or -1 */
+  void     *item;    /* [n] the item that came with each key first */
+  int32_t  *slot;    /* [2^bits] number of a key, or -1 */
 } VpDictionary;
 PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *);
-PetscErrorCode VpDictionaryReserve(VpDictionary *, int32_t n); /* room for n keys */
+PetscErrorCode VpDictionaryReserve(VpDictionary *, int32_t n); /* makes room for n keys */
 PetscErrorCode VpDictionaryDestroy(VpDictionary *);
-/* item: what to keep for a new key, of `bytes` bytes */
+/* Finds or adds a key. item: `bytes` bytes to keep with a new key */
 PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void *item, int32_t *number);
-int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
+int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* the key's number, or -1 */
 void           VpDictionaryIndex(VpDictionary *);                            /* rebuilds the slots after key[] has been reordered */
 
 /* a real as a word: its sign, its exponent and 32 bits of its mantissa, rounded */

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Most of the time of the first write to a large array goes into making its pages. Huge pages take a fraction of it. */
+/* Allocates memory, in huge pages if it is large. The first write to a large array spends most of its time on making pages, and less on
+   huge ones. */
 static inline PetscErrorCode VpMallocBytes(size_t bytes, void **array)
 {
   PetscFunctionBeginUser;
@@ -19,5 +20,5 @@ static inline PetscErrorCode VpMallocBytes(size_t bytes, void **array)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PetscMalloc1 of as many elements */
+/* PetscMalloc1 of n elements */
 #define VpMallocLarge(n, array) VpMallocBytes((size_t)(n) * sizeof(**(array)), (void **)(array))

@@ -2,7 +2,7 @@
 #pragma once
 #include <math.h>
 
-/* the root of the sum of the squares of r[n], all as parts of a power of two near the largest */
+/* sqrt(sum of r[i]^2), i < n, computed with r divided by a power of two near the largest |r[i]| */
 static inline double VpNorm(int n, const double r[])
 {
   double largest = 0, sum = 0;

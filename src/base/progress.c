@@ -1,11 +1,11 @@
-/* -vpatchdg_progress */
+/* Prints the progress of long work (-vpatchdg_progress). */
 #include "progress.h"
 #include "../compat.h"
 #include <petsctime.h>
 
 PetscErrorCode VpProgress(const char what[], double done, double total)
 {
-  static PetscLogDouble last = -1; /* a line, or a look whether lines are asked for */
+  static PetscLogDouble last = -1; /* time of the last line, or of the last look at the option */
   PetscLogDouble        now;
   PetscBool             wanted = PETSC_FALSE;
 

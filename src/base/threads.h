@@ -3,18 +3,19 @@
 #include <petscsys.h>
 #include <stdint.h>
 
-/* how many threads loops use: 1 until VpFindThreads. With 1 none is started. */
+/* number of threads of loops: 1 until VpFindThreads. If it is 1, no thread is started. */
 extern int VpThreads;
 
-/* Sets VpThreads: OMP_NUM_THREADS, or else this rank's share of the cores that the ranks of its host may run on. Collective on those. */
+/* Sets VpThreads to OMP_NUM_THREADS or, without it, to this rank's share of the cores on which the ranks of its host may run. Collective on
+   `host`. */
 PetscErrorCode VpFindThreads(MPI_Comm host);
 
-/* Works on the items [first, last), which are one of the pieces of [0, n). Requires: it calls nothing of PETSc or MPI, and writes nothing
+/* Works on the items [first, last), one of the pieces of [0, n). Requires: the function calls neither PETSc nor MPI, and writes nothing
    that another piece reads or writes. */
 typedef void (*VpLoopBody)(void *context, int32_t piece, int32_t first, int32_t last);
 void    VpLoop(int32_t n, VpLoopBody body, void *context);
-void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for items each of which takes as long as starting a thread */
-int32_t VpLoopPieces(int32_t n);                                /* how many pieces VpLoop makes of [0, n): at least 1 */
+void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for items each of which takes as long as the start of a thread */
+int32_t VpLoopPieces(int32_t n);                                /* number of pieces, at least 1, that VpLoop makes of [0, n) */
 int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first item of a piece */
-/* count[piece] = sum of the counts of the pieces before; returns the sum of all */
+/* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */
 int32_t VpLoopSum(int32_t pieces, int32_t count[]);

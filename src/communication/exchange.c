@@ -1,22 +1,23 @@
-/* Values that follow a PetscSF, ghosts from their owners above all: whole cells, or the traces that A x reads of them. The backend packs
-   them, they are sent, and unpacked when they are needed. On devices the messages go through links of the backend's own, through MPI that
-   takes device memory, or through host memory that is copied fast. */
+/* Exchanges values along a PetscSF, above all from owners to ghosts: whole cells, or the traces that A x reads. The backend packs values
+   into messages, and unpacks them when they are needed. From devices messages go through the backend's own links, through MPI that takes
+   device memory, or through pinned host memory. */
 #include "communication.h"
 #include "../collective.h"
 
 PetscLogEvent VP_EVENT_EXCHANGE;
 
 struct VpExchanger_ {
-  VpCells      cells; /* nothing of them is referenced: the exchanger dies first */
-  PetscSF      sf;    /* the ranks and starts of messages are its */
+  VpCells      cells; /* without references, because the exchanger is destroyed first */
+  PetscSF      sf;    /* owns the ranks and starts of messages */
   PetscMPIInt  tag;
-  VpMessages   messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
-  void        *host[2];  /* the same on the host, where it is needed */
-  MPI_Datatype unit;     /* an item of messages */
+  VpMessages   messages; /* lists and data are on the backend; roots are in the order of the ranks they go to, leaves of those they come
+                            from */
+  void        *host[2];  /* data on the host */
+  MPI_Datatype unit;     /* an item of a message */
   MPI_Request *request;  /* [n[VP_OUT] + n[VP_IN]] */
   VpLink       link;     /* NULL: MPI */
   PetscBool    staged;
-  void        *leaves; /* where what is under way goes, or NULL */
+  void        *leaves; /* where values under way go, or NULL */
 };
 
 static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[], PetscInt n, const int32_t **list)
@@ -123,8 +124,8 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* begins to receive, then to send */
-static PetscErrorCode Start(VpExchanger e)
+/* Posts all receives, then all sends. */
+static PetscErrorCode PostMessages(VpExchanger e)
 {
   const VpMessages *m = &e->messages;
   MPI_Request      *request = e->request;
@@ -143,7 +144,7 @@ static PetscErrorCode Start(VpExchanger e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MPI's messages PETSc counts by itself */
+/* Counts messages of a link for PETSc, which counts MPI's messages by itself. */
 static void CountMessages(const VpMessages *m)
 {
   petsc_isend_ct += m->n[VP_OUT];
@@ -172,8 +173,8 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
-static PetscErrorCode Begin(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
+/* Begins an exchange. Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
+static PetscErrorCode BeginExchange(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
 {
   const VpBackend  *backend = e->cells.backend;
   const VpMessages *m = &e->messages;
@@ -188,11 +189,11 @@ static PetscErrorCode Begin(VpExchanger e, const void *roots, void *leaves, VpGh
   if (e->link) {
     PetscCall(e->link->kind->begin(e->link, m, roots));
     CountMessages(m);
-  } else { /* MPI knows nothing of the backend's order: what was given has to be done */
+  } else { /* MPI does not wait for work on the backend: the packing must be done before messages start. */
     if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));
     if (e->staged) PetscCall(backend->download(m->data[VP_OUT], VpMessageItems(m, VP_OUT) * m->block, e->host[VP_OUT]));
     else if (backend->wait) PetscCall(backend->wait());
-    PetscCall(Start(e));
+    PetscCall(PostMessages(e));
   }
   e->leaves = leaves;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
@@ -204,12 +205,12 @@ PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
   VpGhosts ghosts;
 
   PetscFunctionBegin;
-  PetscCall(Begin(e, roots, leaves, &ghosts));
+  PetscCall(BeginExchange(e, roots, leaves, &ghosts));
   PetscCall(VpArrive(ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* NULL on one rank */
+/* *e = the exchanger of a kind, or NULL on one rank */
 static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, VpExchanger *e)
 {
   const VpMesh mesh = exchange->cells.mesh;
@@ -228,7 +229,7 @@ PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *exchange, VpGhostKind kind,
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);
   PetscCall(GetExchanger(exchange, kind, &e));
-  if (e) PetscCall(Begin(e, own, ghost, ghosts));
+  if (e) PetscCall(BeginExchange(e, own, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,7 +245,7 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *exchange, const VpPa
   PetscCall(GetExchanger(exchange, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(cells->ops->current(patches, VpMessageItems(&e->messages, VP_OUT), e->messages.list[0], done, x, e->messages.data[VP_OUT]));
-  PetscCall(Begin(e, NULL, ghost, ghosts));
+  PetscCall(BeginExchange(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

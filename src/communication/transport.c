@@ -1,8 +1,8 @@
-/* How ghosts of vectors on devices travel between ranks. */
+/* Chooses how ghosts of vectors on devices travel between ranks. */
 #include "communication.h"
 #include <petsc/private/petscimpl.h> /* use_gpu_aware_mpi */
 
-/* Whether PETSc knows that MPI takes device memory. Where it does not, it refuses to start on a GPU without -use_gpu_aware_mpi 0. */
+/* Whether PETSc passes device memory to MPI. Without -use_gpu_aware_mpi 0, PETSc starts on a GPU only if MPI takes device memory. */
 static PetscBool MPITakesDeviceMemory(void)
 {
 #if defined(PETSC_HAVE_CUDA)
@@ -12,8 +12,9 @@ static PetscBool MPITakesDeviceMemory(void)
 #endif
 }
 
-/* Links come first: their messages wait for no host, so that a cycle with them can be replayed. */
-static PetscErrorCode Connect(MPI_Comm comm, const VpLinks *links, const char *kind, VpLink *link, char why[], size_t length)
+/* Connects the ranks by the first kind of links that works. Links precede other transports because no host waits for their messages, so
+   that cycles with links can be replayed. */
+static PetscErrorCode ConnectRanks(MPI_Comm comm, const VpLinks *links, const char *kind, VpLink *link, char why[], size_t length)
 {
   const char *reason;
   PetscBool   wanted = PETSC_TRUE;
@@ -36,7 +37,7 @@ PetscErrorCode VpTransportChoose(MPI_Comm comm, const VpBackend *backend, unsign
   PetscFunctionBegin;
   *link = NULL;
   why[0] = 0;
-  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(Connect(comm, backend->links, kind, link, why, length));
+  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(ConnectRanks(comm, backend->links, kind, link, why, length));
   *transport = VP_TRANSPORT_HOST;
   if (*link) *transport = VP_TRANSPORT_LINK;
   else if (allowed >> VP_TRANSPORT_MPI & 1 && MPITakesDeviceMemory()) *transport = VP_TRANSPORT_MPI;
