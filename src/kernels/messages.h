@@ -4,23 +4,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the two ways of messages */
+/* the two directions of messages */
 enum { VP_OUT, VP_IN, VP_WAYS };
 
-/* Items of `block` bytes that travel between ranks, out and in. Those of rank[i] lie from start[i] to start[i+1] in data. All pointers but
-   rank and start are the backend's. */
+/* Items of `block` bytes that travel between ranks, out and in. Items to or from rank[i] are [start[i], start[i+1]) of data. All pointers
+   but rank and start are on the backend. */
 typedef struct VpMessages_ VpMessages;
 struct VpMessages_ {
   size_t             block;
-  const int32_t     *list[VP_WAYS]; /* the roots of the items that go out, the leaves of those that come in */
+  const int32_t     *list[VP_WAYS]; /* roots of items that go out, leaves of items that come in */
   PetscMPIInt        n[VP_WAYS];
   const PetscMPIInt *rank[VP_WAYS];
   const PetscInt    *start[VP_WAYS]; /* [n+1]; unread where n is 0 */
   void              *data[VP_WAYS];
   /* Packs items from roots to data[VP_OUT] (way VP_OUT), or unpacks them from data[VP_IN] to leaves (way VP_IN). */
   PetscErrorCode (*pack)(const VpMessages *, int way, const void *from, void *to);
-  const void *context; /* of pack */
-  void       *route;   /* what a link keeps of these messages */
+  const void *context; /* context of pack */
+  void       *route;   /* a link's own data for these messages */
 };
 
 static inline int32_t VpMessageItems(const VpMessages *m, int way)
@@ -28,23 +28,23 @@ static inline int32_t VpMessageItems(const VpMessages *m, int way)
   return m->n[way] ? (int32_t)m->start[way][m->n[way]] : 0;
 }
 
-/* Links between the devices of a communicator's ranks, for which no host waits. */
+/* Links connect the devices of a communicator's ranks. No host waits for messages through links. */
 typedef struct VpLinks_ VpLinks;
 typedef struct VpLink_ {
-  const VpLinks *kind; /* A link of any kind begins with it. */
+  const VpLinks *kind; /* first member of links of all kinds */
 } * VpLink;
 struct VpLinks_ {
-  const char *name; /* as an option says it */
-  /* Collective. *link stays NULL where there can be none; *why says the reason. */
+  const char *name; /* name in options */
+  /* Connects the ranks. Collective. If that is impossible, *link stays NULL and *why says the reason. */
   PetscErrorCode (*connect)(MPI_Comm, VpLink *, const char **why);
-  /* Messages that are sent again and again: reserve() allocates data[VP_IN], which other ranks may write to; then prepare(), collective,
-     tells neighbours where it is. remove() releases it. All are NULL where messages go to any memory. */
+  /* Prepare messages that are sent repeatedly. reserve() allocates data[VP_IN], to which other ranks may write. Then prepare(), collective,
+     tells neighbours its address. remove() releases it. All three are NULL if messages may go to any memory. */
   PetscErrorCode (*reserve)(VpLink, VpMessages *);
   PetscErrorCode (*prepare)(VpLink, VpMessages *);
   PetscErrorCode (*remove)(VpLink, VpMessages *);
-  /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[VP_OUT] already. Work
-     that is given after `end` comes after their unpacking. Requires: work that is given between the two neither writes
-     roots nor reads leaves; all ranks begin and end the same messages in the same order. */
+  /* begin() packs messages after the work given so far. If roots is NULL, data[VP_OUT] is packed already. Work given after end() runs after
+     the unpacking. Requires: work given between begin() and end() neither writes roots nor reads leaves; all ranks begin and end the same
+     messages in the same order. */
   PetscErrorCode (*begin)(VpLink, const VpMessages *, const void *roots);
   PetscErrorCode (*end)(VpLink, const VpMessages *, void *leaves);
 };

@@ -1,13 +1,13 @@
-/* The contract between the algorithm and its backends: what kernels there are. views.h has what they see. */
+/* The contract between the algorithm and its backends: the kernels. views.h has the data that they see. */
 #pragma once
 #include "messages.h"
 #include "views.h"
 
-/* The kernels. A count n, or a range [first, last), says how much of what it names a kernel works on; lists are on the backend.
+/* The kernels. A kernel works on the range [first, last), or on n items of a list, which is on the backend.
 
-   A smoother's x has two buffers, x[0] and x[1]. `done` is the set of colours, a bit each, that the sweep has been through. The current
-   values of a cell are in x[popcount(cover[cell] & done) & 1]. Patches of a colour read current values and write the other buffer, so that
-   none of them sees what another one writes. */
+   A smoother's x has two buffers, x[0] and x[1]. `done` holds bits of the colours that the sweep has done. The current values of a cell are
+   in x[popcount(cover[cell] & done) & 1]. Patches of a colour read current values and write the other buffer, so that no patch sees what
+   another one of its colour writes. */
 typedef struct {
   /* Makes the plans of a view, before any other slot works on it. NULL where a backend keeps none. release_plans() frees them. */
   PetscErrorCode (*prepare)(VpView *);
@@ -15,7 +15,7 @@ typedef struct {
   PetscErrorCode (*prepare_transfer)(VpTransferView *);
   /* y = A x, or y = b - A x where b is not NULL, on cells [first, last). Requires: last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
-  /* Solves on the patches [first, last). Requires: they are of one colour. */
+  /* Solves on the patches [first, last). Requires: these patches are of one colour. */
   PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
                           void *const x[2]);
   /* Does the sweeps among the n steps that follow this VP_STEP_AT_ONCE, one after the other, from the values in x[0]. A backend does so
@@ -26,16 +26,17 @@ typedef struct {
   /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A; ghost: x beyond own cells.
      Requires: no two of the cells share a side, and none has one that hangs. */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
-  /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level */
+  /* b += sign A_FK xc on the cells F of all interface patches, where xc is a vector of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K, and bc -= the terms of xc on K with VpEdgeView.excess as the coefficient, on K and on the refined cells
-     beyond */
+  /* bc -= A_KF x on the leaves K. If there is VpEdgeView.excess, also bc -= the terms of xc on K with the excess as the coefficient, on K
+     and on the refined cells beyond. */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
-  /* Solves on the edge patches [first, last) of `order`: x and xc gain what removes the residuals of F and K. Requires: they are
-     of one step; b is the right-hand side less A_FK xc, and bc likewise where the coarser level ends. Ensures: so is b for the new xc. */
+  /* Solves on the interface patches [first, last) of `order`, and corrects x and xc by the solutions for the residuals of F and K.
+     Requires: these patches are of one step; b is the right-hand side less A_FK xc; bc is likewise less the terms of the next coarser level
+     where the coarser level ends. Ensures: b is less A_FK xc for the new xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
-  /* x[0] = the current values, on cells [0, count) */
+  /* x[0] = the current values on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = the current values of cell list[i] */
   PetscErrorCode (*current)(const VpPatchView *, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to);
@@ -43,8 +44,8 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpTransferView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
-  /* Traces on sides of cells; list[i] = 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x there. Unpacking writes nt coefficients
-     of every line that carry traces there: those of least norm whose V and Q are from[i]. */
+  /* Traces on sides of cells, list[i] = 2 dim cell + side. Packing sets to[i] = V and Q of x on the side, [2][n^(dim-1)]. Unpacking writes
+     the nt coefficients of every line that make the traces on the side: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
   /* x[0] = A^-1 b for n vectors of the lattice's cells, one after the other; x[1] is scratch. A sum of eigenvalues that is 0 counts as
@@ -54,28 +55,28 @@ typedef struct {
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
   /* b = scale r on own cells, from an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
-  /* b = scale (f - A x), or scale f where x is NULL, from outer vectors; `outer` views the outer operator. *norm2 = this rank's sum
-     of squares of the scaled residual, unless NULL. */
+  /* b = scale (f - A x), or scale f if x is NULL, from outer vectors. `outer` is the view of the outer operator. *norm2 = this rank's sum
+     of squares of the scaled residual, unless norm2 is NULL. */
   PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, double scale, const double *x, VpGhosts, const double *f, void *b,
                                    double *norm2);
-  /* z = scale x, or z += scale x, on own cells, to an outer vector. The factor is applied in double precision. */
+  /* z = scale x, or z += scale x, on own cells, to an outer vector. `scale` is applied in double precision. */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 
-  /* Functions at points, in outer vectors. These slots are NULL in single precision. Places i have values[i][points]. The host's may be
-     called by several threads at a time. */
+  /* Functions at points, in outer vectors. These slots are NULL in single precision. Place i has values[i][points]. On the host several
+     threads may call these slots at a time. */
   /* x[i][point][dim] */
   PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
-  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, by n grids that have the same points */
+  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, for n grids with the same points */
   PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, double *values);
-  /* b = factor (matrix[2] x matrix[1] x matrix[0])^T values in these cells, or b += that. Requires: no cell is listed twice. */
+  /* b = factor (matrix[2] x matrix[1] x matrix[0])^T values on these cells, or b += this product. Requires: no cell is listed twice. */
   PetscErrorCode (*integrate)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool add, const double *values, double *b);
-  /* *sum += the integral over the cells of |u - v|^2, u as of evaluate, v = values[i][point][n] */
+  /* *sum += the integral over the cells of |u - v|^2, where u is the result of evaluate() and v = values[i][point][n] */
   PetscErrorCode (*distance)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, const double *values, double *sum);
-  /* values[i] = a function at a point of its own in cell[i], where the basis functions along d have the values basis[i][d][n] */
+  /* values[i] = x at a point of cell[i], where the basis functions along d have the values basis[i][d][n] */
   PetscErrorCode (*probe)(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values);
 } VpOps;
 
-/* a piece of work whose launches are replayed as one; zero at first */
+/* A piece of work whose launches are replayed as one. It is zero at first. */
 typedef struct {
   int   calls;
   void *graph;
@@ -111,17 +112,17 @@ typedef struct {
   PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; its errors say what the memory is for, how much it is, and
                                                                         how much is free */
   PetscErrorCode (*release)(void *p);
-  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
-  PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
+  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* scratch memory with any contents */
+  PetscErrorCode (*give_back)(void *);                               /* Work given so far may still use the memory. */
   PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
   PetscErrorCode (*zero)(void *p, size_t bytes);
   PetscErrorCode (*copy)(const void *from, size_t bytes, void *to); /* both on the backend */
-  /* work(context) runs beside what is given from then on until rejoin(). NULL: what is given runs one after the other */
+  /* work(context) runs concurrently with work that is given until rejoin(). NULL: all work runs in order */
   PetscErrorCode (*aside)(PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*rejoin)(void);
-  /* VecMDot: dots[i] = the sum of x[k] y[i][k], k in [0, n), on the host; VecMAXPY: x[k] += the sum of a[i] y[i][k]. NULL where PETSc's
-     own are as fast */
+  /* VecMDot: dots[i] = sum_k x[k] y[i][k], k < n, on the host. VecMAXPY: x[k] += sum_i a[i] y[i][k]. NULL: PETSc's own functions are as
+     fast */
   PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
   PetscErrorCode (*maxpy)(size_t n, double *x, int count, const double a[], const double *const y[]);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
@@ -129,25 +130,25 @@ typedef struct {
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to);
-  /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
-     on the diagonal of these rows before the second multiple of e e^T, E and L. */
+  /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
+     diagonal entry of these rows of (A + weight[0] e e^T)^-1 */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
   /* These are NULL on the host. */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */
-  PetscErrorCode (*choose)(int index, int *count); /* the device index modulo their number, for this process; index < 0: only count */
-  PetscErrorCode (*use_stream)(void *stream);      /* work goes there (its native handle) from now on */
-  PetscErrorCode (*wait)(void);                    /* for all work */
+  PetscErrorCode (*choose)(int index, int *count); /* selects device index modulo *count, the number of devices; index < 0: only counts */
+  PetscErrorCode (*use_stream)(void *stream);      /* gives all further work to a stream (native handle) */
+  PetscErrorCode (*wait)(void);                    /* waits for all work */
   PetscErrorCode (*memory)(double *available, double *total);             /* bytes */
   PetscErrorCode (*describe)(char text[], size_t size);                   /* the device and its software's versions */
-  PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
+  PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* pinned host memory */
   PetscErrorCode (*release_host)(void *);
-  /* The first call runs work(context), the second one records it and launches the record, later ones launch the record alone. Requires: its
-     launches are always the same. */
+  /* The first call runs work(context). The second call records its launches and launches the record. Later calls launch the record alone.
+     Requires: work() always makes the same launches. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const VpLinks *links;       /* kinds, up to one without a name */
-  size_t         patch_bytes; /* what its plans keep of a patch */
+  const VpLinks *links;       /* kinds of links; one without a name ends the list */
+  size_t         patch_bytes; /* bytes per patch in plans */
 } VpBackend;
 /* Devices take a stream, and the host takes none. */
 static inline PetscBool VpIsDevice(const VpBackend *backend)
@@ -155,5 +156,5 @@ static inline PetscBool VpIsDevice(const VpBackend *backend)
   return (PetscBool)(backend->use_stream != NULL);
 }
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
-double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */
+double                 VpHostMemory(void);              /* available bytes without swapping; negative: unknown */
 const VpBackend       *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -4,9 +4,8 @@
    coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
    dimension and degree.
 
-   A x reads only the traces of a neighbour. So ghosts may also be stored per side that an own cell shares with a ghost, instead of per
-   cell; of such a ghost only the coefficients that make these traces are set. Then nsweep = nown and nlocal = nown + the number of such
-   sides. */
+   A x reads only traces of neighbours. So ghosts may also be stored per side that an own cell shares with a ghost, instead of per cell.
+   Then only the coefficients that make the traces on this side are set, nsweep = nown, and nlocal = nown + the number of such sides. */
 #pragma once
 #include "../tables/tables.h"
 #include "../compat.h"
@@ -21,17 +20,16 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
   return d == 0 ? 1 : d == 1 ? sy : sz;
 }
 
-/* where line l along a direction with this stride starts, in an array with n values on each of them */
+/* offset of line l along a direction with this stride, in an array with n values per line */
 VP_SIZE int VpLineStart(int n, int stride, int l)
 {
   return l % stride + l / stride * stride * n;
 }
 
-/* A level as kernels see it, in views that different parts of the algorithm write: its cells, the patches of a smoother, its single cells,
-   the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of
-   the level's precision, on the backend. m = 2 n.
+/* Views of a level: its cells, the patches of a smoother, its single cells, the interface patches at its end, the transfers to the next
+   coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the backend. m = 2 n.
 
-   The 2^dim cells of a patch, or children of a cell, are numbered by a bit a direction, sides by direction and end:
+   The 2^dim cells of a patch, or children of a cell, are numbered by one bit per direction, sides by direction and end:
 
           y                                     3
           |   2 | 3                          +-----+
@@ -39,18 +37,18 @@ VP_SIZE int VpLineStart(int n, int stride, int l)
           |   0 | 1                          +-----+
           +--------- x                          2 */
 
-/* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
-   between cells of the same size and coefficient, so it is its own mirror image. bounded[d][s] differs from inside[d] by a boundary on side
-   s only, and hanging[d][s] by a side s that hangs. */
+/* The most frequent entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is an
+   entry between cells of equal size and coefficient, so it is its own mirror image. bounded[d][s] differs from inside[d] only by a boundary
+   on side s, and hanging[d][s] only by a side s that hangs. */
 typedef struct {
   PetscBool found;
   int32_t   inside[3], bounded[3][2], hanging[3][2]; /* -1: none */
 } VpCommon;
 enum { VP_MOST_SIZES = 8 };
 
-/* Sides that hang: the cells beyond are half as large, or twice. `neighbor` has none there, and `lines` no face terms. The form of a fine
-   face, between a cell u and one beyond it u', with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] - [u]{p}), where
-   [u] = s V - s' V', {q} = (r Q - r' Q')/2 and p as q for v. */
+/* Sides that hang: the cells beyond are half or twice as large. There `neighbor` has VP_HANGING, and `lines` have no face terms. The form
+   of a fine face, between a cell (u) and one beyond it (u') with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] -
+   [u]{p}). Here [u] = s V - s' V', {q} = (r Q - r' Q')/2, and {p} is the same for v. */
 typedef struct {
   int32_t        n;
   const int32_t *cell; /* [n][VP_HANG_CELL] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the
@@ -62,7 +60,8 @@ typedef struct {
 } VpHangView;
 enum { VP_HANG_OWN, VP_HANG_SIDE, VP_HANG_PART, VP_HANG_BEYOND, VP_HANG_CELL = VP_HANG_BEYOND + 4 };
 enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A + 4 };
-/* Initialisers: a form as the cells beyond see it; and such a one with a cell beyond that is twice as large, where root is 1/sqrt(2). */
+/* Initialisers. VP_TURNED_FORM is a form as the cells beyond see it. VP_LARGE_FORM is the same for a cell beyond that is twice as large,
+   where root is 1/sqrt(2). */
 #define VP_TURNED_FORM(form) \
   { \
     (form)[VP_HANG_OTHER], (form)[VP_HANG_OTHER + 1], (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
@@ -71,8 +70,8 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A
   { \
     (form)[VP_HANG_OTHER] * (root), (form)[VP_HANG_OTHER + 1] * ((root) / 2), (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
   }
-/* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient
-   a, tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
+/* Defines a function of the form of a fine face with the coefficient a, for a type of numbers. The traces *v, *q of a cell become the
+   factors of value and slope of the cell's test functions. v2, q2: traces beyond; own: s, r; other: s', r' */
 #define VP_FACE_FORM(function, Number) \
   function(const Number *own, const Number *other, Number gamma, Number a, Number *v, Number *q, Number v2, Number q2) \
   { \
@@ -81,7 +80,7 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A
     *v = a * (gamma * jump - mean) * own[0]; \
     *q = -a * jump / 2 * own[1]; \
   }
-/* the first hanging side of a cell that is not before this one. Requires: the arrays are on the host */
+/* index of the first hanging side whose cell is not less than `cell`. Requires: the arrays are on the host */
 static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
 {
   int32_t low = 0, high = hang->n;
@@ -97,24 +96,24 @@ static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
 
 /* The cells. */
 typedef struct {
-  int     dim, n;
-  int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
-  int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or what stands for a boundary (VpBoundaryAt), whose entry is odd at an
-                                      upper one, for a side that hangs (VP_HANGING), or for the level's end (VP_EDGE) */
+  int            dim, n;
+  int            nt, first[2]; /* traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
+  int32_t        nown, nsweep, nlocal;
+  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
+                                         side, of a side that hangs (VP_HANGING), or of the level's end (VP_EDGE) */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */
-  int            nsize;               /* Cells of an adaptive mesh have other sizes too: */
-  VpCommon       size[VP_MOST_SIZES]; /* the same lines of these */
-  double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of cells with these lines */
+  int            nsize;               /* number of other cell sizes, on adaptive meshes */
+  VpCommon       size[VP_MOST_SIZES]; /* the common lines of these sizes */
+  double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of these lines */
   double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
-  double         ending[4];        /* the same where the level ends, of a cell whose line is `inside` but for that */
-  int64_t        position;         /* of cell 0 among the cells of all ranks. Where boxes are cut alike in all directions, aligned
-                                   blocks of 2^(dim k) are cubes */
+  double         ending[4];        /* the same matrix of the level's end, for lines that are `inside` otherwise */
+  int64_t        position;         /* number of cell 0 among the cells of all ranks. If boxes are halved equally often in all directions,
+                                      aligned blocks of 2^(dim k) cells are cubes */
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
-  const VpBasis *basis;            /* the level's, on the host: both are made from it */
+  const VpBasis *basis;            /* the level's basis, on the host: traces and expand are made from it */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
   VpPlans       *plans; /* NULL until prepare() (VpOps) */
@@ -142,21 +141,22 @@ typedef struct {
   VpPlans       *plans;       /* as of VpView */
 } VpPatchView;
 
-/* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of
-   the level. An edge patch is K and these cells:
+/* The interface patches at a level's end: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of the
+   level. A patch is K and these cells:
 
-       +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the
-       |       | F |     normal and those of two cells along the other directions. Z = M (1 - G M)^-1 puts them together, where G is
-       |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves through A_FK, A_FF^-1 and A_KF.
+       +-------+---+     A side's entry of `table` inverts A_KK by K's lines, and A_FF by one line along the normal and lines of two cells
+       |       | F |     along other directions. Z = M (1 - G M)^-1 couples both blocks. G takes a lift t on K's side to the traces of
+       |   K   +---+     A_KK^-1 t there. M takes traces of K there to what they add to themselves through A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [column][row], 2 n^(dim-1) of each, V before Q.
        +-------+---+ */
 enum { VP_EDGE_COLORS = 48, VP_EDGE_MODES = 8 };
 typedef struct {
   VpHangView     sides;                     /* with K in ascending order */
-  const int32_t *order;                     /* sides in the order of their patches: */
-  int32_t        start[VP_EDGE_COLORS + 1]; /* those of step c are [start[c], start[c+1]): of a colour, or of several, with its result */
-  int32_t        kind[7];                   /* on the host, as start: sides number s of their K are [kind[s], kind[s+1]) of: */
-  const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
+  const int32_t *order;                     /* sides in the order of the steps of their patches */
+  int32_t        start[VP_EDGE_COLORS + 1]; /* step c is [start[c], start[c+1]) of `order`: one colour, or several with the result of colour
+                                               by colour */
+  int32_t        kind[7];                   /* sides number s of leaves are [kind[s], kind[s+1]) of by_kind; on the host, as start */
+  const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two sides of a kind share a cell. */
   const int32_t *type;    /* [n] entry of `table` */
   const int32_t *of_type; /* [ntype] a side that has the entry */
   int32_t        ntype;
@@ -171,7 +171,7 @@ VP_SIZE int VpFaceSize(int n, int dim)
 {
   return dim == 3 ? n * n : n;
 }
-/* where F's other lines, the modes at the side, and Z begin in an entry of an edge patch; its numbers */
+/* offsets in an entry of VpEdgeView.table: of F's other lines, the modes at the side, and Z; size of an entry [numbers] */
 VP_SIZE int VpEdgeWide(int n, int dim, int line)
 {
   return (dim + 1) * VpBlockSize(n) + line * VpFdmSize(n);
@@ -180,7 +180,7 @@ VP_SIZE int VpEdgeEnds(int n, int dim)
 {
   return VpEdgeWide(n, dim, dim - 1);
 }
-/* where, after VpEdgeEnds, the traces of modes begin, or what they get of lifts */
+/* offset, after VpEdgeEnds, of the traces of modes or (lifted) of what the modes get of lifts, of K or (fine) of F */
 VP_SIZE int VpEdgeModes(int n, int fine, int lifted)
 {
   return (2 * fine + lifted) * 2 * n;
@@ -211,11 +211,11 @@ typedef struct {
   const void    *P, *R;   /* [2 entries][n][n] (VpTransferBuild): of the halves, then of each pair of unequal parts */
   PetscBool      reverse; /* a mirror reverses the order of the basis; else it changes the sign of every second function (VpBasisMirror) */
   const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
-  const uint8_t *corner;  /* [cells] how the cell lies in it, 2 bits a direction, x lowest */
-  const int32_t *table;   /* [cells][dim] the matrix where this is VP_PART; NULL: nowhere */
-  const int32_t *child;   /* [ncoarse][2^dim] those that are upper in the directions that are bits; -1: none */
+  const uint8_t *corner;  /* [cells] how the cell lies in its parent, 2 bits per direction, x lowest */
+  const int32_t *table;   /* [cells][dim] entry of P and R where `corner` has VP_PART; NULL: nowhere */
+  const int32_t *child;   /* [ncoarse][2^dim] the child that is upper in the directions whose bits are set; -1: none */
   int32_t        ncoarse; /* own cells of the coarser level */
-  int            merged;  /* the directions in which some of them have two children, as bits */
+  int            merged;  /* bits of the directions in which some coarse cells have two children */
   PetscBool      halves;  /* every cell is a half of its parent in every direction */
   VpPlans       *plans;   /* as of VpView */
 } VpTransferView;
@@ -267,11 +267,11 @@ typedef struct {
   VpBatch            batch[VP_MOST_BATCHES]; /* in the order of their patches */
 } VpStep;
 
-/* Values of the cells nown, nown+1, ..., perhaps under way. A kernel does the work that needs none of them, calls VpArrive, then does the
-   rest; `apply` and `enter_residual` call VpArrive in any case. */
+/* Values of ghosts, which may be under way. A kernel does the work that needs no ghosts, calls VpArrive, then does the rest. apply() and
+   enter_residual() call VpArrive in any case. */
 typedef struct {
   const void *values;
-  PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
+  PetscErrorCode (*arrive)(void *context); /* waits for the values when it is called first; NULL: the values are there */
   void *context;
 } VpGhosts;
 
@@ -288,17 +288,17 @@ static inline PetscErrorCode VpArrive(VpGhosts ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A grid of points in a cell, x fastest: count[d] of them along d, 1 along the normal of a side that they are on, and along a third
-   direction that there is not. matrix[d], [count[d]][n], takes coefficients along d to what is wanted at the points, or back if
-   transposed. With all of them a cell of the size h has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
+/* A grid of points in a cell, x fastest: count[d] points along d. count[d] is 1 along the normal of a side with all points, and along z in
+   2D. matrix[d], [count[d]][n], takes coefficients along d to the wanted numbers at the points; its transpose takes these back. On a cell
+   of size h the product of all matrices has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
 enum { VP_MAX_NQ = VP_MAX_N + 2 };
 typedef struct {
   int    count[3], power[3];
-  double x[3][VP_MAX_NQ], w[3][VP_MAX_NQ]; /* in [0,1]; the weights of integrals over the reference cell, or its side */
+  double x[3][VP_MAX_NQ], w[3][VP_MAX_NQ]; /* points in [0,1]; weights of integrals over the reference cell or its side */
   double matrix[3][VP_MAX_NQ * VP_MAX_N];
 } VpGrid;
 
-/* The n cells that have a grid: list[i], or first + i where there is no list. */
+/* The n cells that have a grid: list[i], or first + i if list is NULL. */
 typedef struct {
   int32_t        n, first;
   const int32_t *list;
@@ -319,7 +319,7 @@ VP_SIZE const double *VpPlaceSize(const VpPlaces *places, int32_t i)
   return VpPlaceLower(places, i) + 3;
 }
 
-/* the number of points of a cell */
+/* number of points per cell */
 VP_SIZE int VpGridSize(const VpGrid *grid)
 {
   return grid->count[0] * grid->count[1] * grid->count[2];
@@ -336,11 +336,11 @@ VP_SIZE double VpGridPower(const int power[3], const double size[3])
   return product;
 }
 
-/* A = D_x + D_y + D_z + c on a lattice of cells, diagonalised: along d a line has m = extent[d] n values and as many modes. */
-enum { VP_LONGEST_LINE = 320 }; /* the most values */
+/* A = D_x + D_y + D_z + c on a lattice of cells, diagonalised. A line along d has m = extent[d] n values, and m modes. */
+enum { VP_LONGEST_LINE = 320 }; /* most values of a line */
 typedef struct {
   int32_t        extent[3];     /* cells; in 2D 1 along the third direction */
-  const int32_t *cell;          /* [extent 2][extent 1][extent 0] the cell there; this and the following on the backend */
+  const int32_t *cell;          /* [extent[2]][extent[1]][extent[0]] cells; this and the following arrays are on the backend */
   const void    *to[3];         /* [m][m] row k: what value k adds to each mode */
   const void    *from[3];       /* [m][m] row k: what mode k adds to each value */
   const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
