@@ -25,7 +25,8 @@ double VpHostMemory(void)
 #endif
 }
 
-/* Large arrays ask for large pages: kernels touch cells here and there, and would miss in the table of pages. */
+/* Allocates memory, in huge pages if it is large: kernels touch cells in scattered places, and would often miss in the table of small
+   pages. */
 static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
 {
   size_t align = bytes >= 2 * HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
@@ -88,7 +89,7 @@ static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const v
 #define SINGLE(dim, k)                 [VP_SINGLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, float, dim, k)},
 #define DOUBLE(dim, k)                 [VP_DOUBLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, double, dim, k) VP_POINT_SLOTS(SLOT, double, dim, k)},
 
-/* as many as there are lines in degrees.def */
+/* number of lines in degrees.def */
 enum {
   DEGREES = 0
 #define VP_DEGREE(k) +1
@@ -97,7 +98,7 @@ enum {
 };
 _Static_assert(DEGREES == VP_MAX_DEGREE, "degrees.def and VP_MAX_DEGREE differ");
 
-/* NULL where there is none */
+/* the table of kernels, or NULL if there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
   static const VpOps table[][2][VP_MAX_DEGREE] = {

@@ -1,8 +1,8 @@
-/* A x on one cell: every direction's own part and its two neighbours' traces, a plane of rows at a time. */
+/* Computes A x on one cell, one plane of rows at a time: every direction's own part and the traces of two neighbours. */
 #pragma once
 #include "rows.h"
 
-/* Levels that are swept have the thin basis. Single precision is theirs alone. */
+/* Checks that kernels for the view's traces exist. Those for VpDenseLayers are made only for outer levels, in double precision (dense). */
 INLINE PetscErrorCode CheckTraces(const VpView *view, const int n, int dense)
 {
   PetscFunctionBegin;
@@ -11,16 +11,17 @@ INLINE PetscErrorCode CheckTraces(const VpView *view, const int n, int dense)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x direction, whose lines lie in the vectors: columns of D, and of C_s = g[s] traces[1-s] which acts on a neighbour's nt values */
+/* Matrices along x, whose lines lie in the vectors: columns of D, and of C_s = g[s] traces[1-s], which acts on nt values of the neighbour
+   beyond side s. */
 typedef struct {
-  const REAL *line[DIM]; /* that this was made from */
-  int         even[DIM]; /* the line is its own mirror image, functions being even and odd in turn: half of D vanishes */
+  const REAL *line[DIM]; /* the lines from which this was made */
+  int         even[DIM]; /* the line is its own mirror image and functions are even and odd in turn: half of D vanishes */
   V           D[VP_MAX_N][VECTORS], C[2][VP_MAX_N][VECTORS];
 } XColumns;
 
-static const REAL zero_cell[VALUES]; /* stands for absent neighbours */
+static const REAL zero_cell[VALUES]; /* values of absent neighbours */
 
-/* D [n][n], then g [2 sides][value, slope][n] */
+/* table of a line: D [n][n], then g [2 sides][value, slope][n] */
 INLINE const REAL *Line(const void *lines, const int n, int32_t entry)
 {
   return (const REAL *)lines + (size_t)entry * (size_t)VpLineSize(n);
@@ -61,7 +62,7 @@ INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *c
   }
 }
 
-/* V and Q of a neighbour beyond side s: sums over its rows first[1-s].., `stride` rows apart, of the line of rows at p */
+/* t = V and Q of the neighbour beyond side s, from its rows first[1-s].., `stride` rows apart. p: the neighbour's line of rows */
 INLINE void RowTraces(const VpView *view, const int n, const int nt, int s, int stride, const REAL *p, int c, V t[2])
 {
   const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1);
@@ -75,7 +76,7 @@ INLINE void RowTraces(const VpView *view, const int n, const int nt, int s, int 
   }
 }
 
-/* traces of both sides become their sum and difference, which are all that even and odd functions see of them */
+/* Replaces the traces of both sides by their sum and difference. Even functions need the sum alone, odd functions the difference. */
 INLINE void SumAndDifference(V lower[2], V upper[2])
 {
   UNROLL (int k = 0; k < 2; k++) {
@@ -85,7 +86,7 @@ INLINE void SumAndDifference(V lower[2], V upper[2])
   }
 }
 
-/* sum[r] += row r of D times the n rows of u, and of g times the traces t of both sides. step: 2 where the line is even, else 1 */
+/* sum[r] += row r of D times the n rows of u, and of g times the traces t of both sides. step: 2 if the line is even, else 1 */
 INLINE void AlongY(const int n, const int step, const REAL *D, V u[][VECTORS], int c, V t[2][2], V sum[])
 {
   UNROLL (int i = 0; i < n; i++) {
@@ -118,13 +119,13 @@ INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][VECT
   }
 }
 
-/* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none;
-   X: made by Prepare(); ahead: a later cell's neighbours, fetched meanwhile, or NULL */
+/* y = A u, or b - A u if b is not NULL. beyond[2 d + s]: values of neighbours, or zero_cell; X: made by Prepare(); ahead: neighbours of a
+   later cell, to prefetch, or NULL */
 INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const XColumns *X,
                       const REAL *b, REAL *y, const REAL *const ahead[])
 {
   const int planes = DIM == 3 ? n : 1;
-  V         U[ROWS][VECTORS], Z[2][VP_MAX_N][VECTORS][2]; /* own rows; the traces in z */
+  V         U[ROWS][VECTORS], Z[2][VP_MAX_N][VECTORS][2]; /* own rows; traces along z */
 
   LoadCell(n, u, U);
   if (DIM == 3) {

@@ -1,8 +1,8 @@
-/* Single cells, solved by the tensor product of their own blocks. */
+/* Solves on single cells, each by the modes of its own block along every direction. */
 #include "cell.h"
 
-/* u = (M_z x M_y x M_x) u, with F (at 0) or B (at n^2) of the cell's tables */
-INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][VECTORS], V u[][VECTORS])
+/* u = (M_z x M_y x M_x) u, where M is F (at = 0) or B (at = n^2) of the cell's tables */
+INLINE void TransformCell(const int n, const REAL *const table[DIM], int at, V Tx[][VECTORS], V u[][VECTORS])
 {
   LoadTransposed(n, table[0] + at, Tx);
   TransformRows(n, Tx, table[1] + at, DIM == 3 ? table[DIM - 1] + at : NULL, u);
@@ -25,7 +25,7 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
       table[d] = (const REAL *)cells->table + (size_t)cells->type[(size_t)cell * DIM + (size_t)d] * (size_t)VpBlockSize(n);
     residual(view, cell, cell + 1, x, ghost, b, values);
     LoadCell(n, values, u);
-    Transform(n, table, 0, Tx, u);
+    TransformCell(n, table, 0, Tx, u);
     StoreCell(n, u, values);
     for (int k = 0; k < Power(n); k++) {
       REAL sum = (REAL)cells->reaction * weight;
@@ -33,7 +33,7 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
       values[k] *= weight / sum;
     }
     LoadCell(n, values, u);
-    Transform(n, table, VpBackAt(n), Tx, u);
+    TransformCell(n, table, VpBackAt(n), Tx, u);
     for (int row = 0; row < Power(n) / n; row++) {
       UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(to + row * n, n, c, LoadRow(to + row * n, n, c) + u[row][c]);
     }

@@ -1,9 +1,10 @@
-/* Between the outer vectors (double, orthonormal basis) and those of a level, a few cells at a time. */
+/* Converts between outer vectors (double, orthonormal basis) and vectors of a level. */
 #include "rows.h"
 
-/* A few cells at a time; where sides hang as many as have room, for lanes work on sides that are alike. */
-enum { FEW = 8, ROOM = 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
-_Static_assert(FEW *VALUES <= ROOM, "few cells have room");
+/* Converts FEW cells at a time. If sides hang, it converts as many cells as have MOST_VALUES values, because lanes work on sides of the
+   same kind. */
+enum { FEW = 8, MOST_VALUES = 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
+_Static_assert(FEW *VALUES <= MOST_VALUES, "FEW cells fit");
 
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {
@@ -16,7 +17,7 @@ INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 }
 
 /* to = (A x A x A) from on some cells; Tx: LoadTransposed of A */
-INLINE void Change(const int n, const REAL *A, V Tx[][VECTORS], int cells, const REAL *from, REAL *to)
+INLINE void ChangeBasis(const int n, const REAL *A, V Tx[][VECTORS], int cells, const REAL *from, REAL *to)
 {
   V u[ROWS][VECTORS];
 
@@ -27,14 +28,14 @@ INLINE void Change(const int n, const REAL *A, V Tx[][VECTORS], int cells, const
   }
 }
 
-/* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
+/* b = enter scale (f - A x), or enter scale f if x is NULL. *norm2 += the sum of squares, unless norm2 is NULL */
 INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
                        const double *ghost, const double *f, REAL *b, double *norm2)
 {
-  const int chunk = x && outer->hang.n ? ROOM / Power(n) : FEW;
+  const int chunk = x && outer->hang.n ? MOST_VALUES / Power(n) : FEW;
   V         Tx[VP_MAX_N][VECTORS];
-  REAL      narrow[ROOM];
-  double    wide[ROOM], sum[SUMS] = {0};
+  REAL      narrow[MOST_VALUES];
+  double    wide[MOST_VALUES], sum[SUMS] = {0};
 
   LoadTransposed(n, view->enter, Tx);
   for (int32_t cell = 0; cell < view->nown; cell += chunk) {
@@ -46,7 +47,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
     for (int i = 0; i < count; i++) wide[i] = scale * r[i];
     if (norm2) AddSquares(count, wide, sum);
     for (int i = 0; i < count; i++) narrow[i] = (REAL)wide[i];
-    Change(n, view->enter, Tx, cells, narrow, b + at);
+    ChangeBasis(n, view->enter, Tx, cells, narrow, b + at);
   }
   for (int k = 0; k < SUMS && norm2; k++) *norm2 += sum[k];
 }
@@ -62,7 +63,7 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
     const size_t at = (size_t)cell * (size_t)Power(n);
     double      *to = z + at;
 
-    Change(n, view->leave, Tx, cells, x + at, narrow);
+    ChangeBasis(n, view->leave, Tx, cells, x + at, narrow);
     if (add) {
       for (int i = 0; i < count; i++) to[i] += scale * (double)narrow[i];
     } else {

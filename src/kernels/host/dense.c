@@ -1,15 +1,15 @@
-/* The dense inverse of a matrix, by an LU (kernels/views.h says what it is for). */
+/* Computes the dense inverse of a matrix by LU factorisation (VpDenseInverse). */
 #include "host.h"
 #include "../../base/memory.h"
 #include "../../base/threads.h"
 #include <petscmat.h>
 
-enum { TILE = 64 }; /* columns that are worked on at once */
+enum { TILE = 64 }; /* number of columns that are worked on at once */
 
 typedef struct {
   const VpDenseInverse *d;
-  size_t                n, ndof; /* columns; values of a cell */
-  double               *rows;    /* [n] of all, or [count] of those that are wanted */
+  size_t                n, ndof; /* number of columns; values per cell */
+  double               *rows;    /* [n][n] all rows, or [count][n] the wanted ones */
   double                weight;
   float                *single;
 } Work;
@@ -39,7 +39,7 @@ static void AddProjection(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* The rows of a line of a cell, `step` apart: rows = enter rows */
+/* rows = enter rows, for the rows of a line of a cell, `step` numbers apart */
 static void ChangeRows(const Work *w, double *rows, size_t step)
 {
   const int n = w->d->order;
@@ -59,7 +59,7 @@ static void ChangeRows(const Work *w, double *rows, size_t step)
   }
 }
 
-/* a line of a cell's values in one row: v = v leave */
+/* v = v leave, for a line of a cell's values in one row */
 static void ChangeColumns(const VpDenseInverse *d, double *v, int step)
 {
   double t[VP_MAX_N] = {0};
@@ -91,14 +91,15 @@ static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t las
   }
 }
 
-static void Round(void *context, int32_t piece, int32_t first, int32_t last)
+static void RoundToSingle(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Work *w = (const Work *)context;
 
   for (size_t i = (size_t)first * w->n; i < (size_t)last * w->n; i++) w->single[i] = (float)w->rows[i];
 }
 
-/* rows [first, first + count) of A^-1, by an LU of the symmetric A [n][n], which it overwrites: the inverse's columns are its rows */
+/* Computes rows [first, first + count) of A^-1 by LU factorisation of the symmetric A [n][n], which is overwritten. The columns of the
+   inverse are its rows. */
 static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscInt count, double rows[])
 {
   Mat          matrix, unit, columns;
@@ -109,7 +110,7 @@ static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscIn
   PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, NULL, &unit));
   PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, rows, &columns));
   PetscCall(MatDenseGetArrayWrite(unit, &one));
-  for (size_t i = 0; i < (size_t)count; i++) one[i * (size_t)n + (size_t)first + i] = 1; /* it is zero at first */
+  for (size_t i = 0; i < (size_t)count; i++) one[i * (size_t)n + (size_t)first + i] = 1; /* PETSc zeroes new matrices. */
   PetscCall(MatDenseRestoreArrayWrite(unit, &one));
   PetscCall(MatLUFactor(matrix, NULL, NULL, NULL));
   PetscCall(MatMatSolve(matrix, unit, columns));
@@ -139,7 +140,7 @@ PetscErrorCode VpHostInvertDense(const VpDenseInverse *d, VpPrecision precision,
   if (d->one) VpLoop(d->count, AddProjection, &w);
   if (d->enter) VpLoop(d->count / (int32_t)w.ndof, ChangeCells, &w);
   if (precision == VP_SINGLE) {
-    VpLoop(d->count, Round, &w);
+    VpLoop(d->count, RoundToSingle, &w);
     PetscCall(PetscFree(w.rows));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,28 +1,28 @@
-/* Edge patches of a level of an adaptive mesh, W of them at a time: a leaf K of the coarser level and the cells F beyond one of its sides
-   (VpEdgeView). Their parts are solved one by one, and a dense matrix of the side puts them together:
+/* Interface patches of a level of an adaptive mesh, W at a time: a leaf K of the coarser level and the cells F beyond one of its sides
+   (VpEdgeView). The blocks of K and F are solved one by one, and a dense matrix of the side couples them:
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
 
-   Where the coefficient is the same everywhere, A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y. */
+   If the coefficient is the same everywhere, the inverse of A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y. */
 #pragma once
 #include "edgesum.h"
 
-/* Patches at work, on the same side of their K. */
+/* The patches at work, all on the same side of their K. */
 typedef struct {
   Edges       edges;
   const REAL *bc;                   /* the coarser level's right-hand side */
-  REAL       *new_x, *new_xc;       /* where values of both levels go */
-  int         side;                 /* the number of their side */
-  unsigned    hang;                 /* the sides that hang for some of the K, as bits */
-  int32_t     K[W], at[2 * DIM][W]; /* K, and its sides in the view; -1 where they do not hang */
-  int         place[FACES][VALUES]; /* where values of a cell F lie among those of all F */
-  const REAL *entry[W];             /* the entries that the following is made of: */
+  REAL       *new_x, *new_xc;       /* values of both levels, which are written */
+  int         side;                 /* number of this side */
+  unsigned    hang;                 /* bits of the sides that hang for some K */
+  int32_t     K[W], at[2 * DIM][W]; /* K; indices of its sides in the view, -1 if they do not hang */
+  int         place[FACES][VALUES]; /* indices of values of a cell F among the values of all F */
+  const REAL *entry[W];             /* the entries from which the following is made: */
   V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + VP_EDGE_MODES * VP_MAX_N];
   V           weight;
   Modes       coarser, finer; /* of K, of all F */
 } Patches;
 
-/* r -= the part of A x that is made of cells' own values; own: these */
+/* r -= what the cells' own values `own` add to A x */
 OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cell[W], const V own[], V r[])
 {
   const int n = e->degree->n, N = Count(e);
@@ -54,13 +54,13 @@ OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell
   if (any >= 0) e->degree->halo(view, &halo, u, r);
 }
 
-/* Whether F's values are replaced, not corrected: where the patch's inverse is exact on F */
+/* Whether y replaces F's values instead of correcting them, because the inverse of A_FF is exact. */
 INLINE int Replaces(const Edges *e)
 {
   return !e->edges->weight;
 }
 
-/* the first side of the same K */
+/* index of the first side of the same K */
 INLINE int32_t First(const Edges *e, int32_t at)
 {
   while (at > 0 && Side(e, at - 1)[VP_HANG_OWN] == Side(e, at)[VP_HANG_OWN]) at--;
@@ -71,8 +71,8 @@ INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
   return at < e->edges->sides.n && Side(e, at)[VP_HANG_OWN] == K;
 }
 
-/* r = the residual of K, with traces of the finer level on sides that hang. Where F's values are replaced, SolvePatches subtracts
-   what they add. */
+/* r = the residual of K, with traces of the finer level on sides that hang. If F's values are replaced, r lacks the terms of F, which
+   SolvePatches subtracts. */
 OUTLINE void CoarseResidual(const Patches *p, V r[])
 {
   const Edges *e = &p->edges;
@@ -108,7 +108,7 @@ INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t 
   }
 }
 
-/* y on all F = b less what cells beyond add to A x where F's values are replaced, else the residual */
+/* y on all F = the residual or, if F's values are replaced, b less what other cells add to A x */
 OUTLINE void FineRight(const Patches *p, V y[])
 {
   const Edges *e = &p->edges;
@@ -154,13 +154,13 @@ OUTLINE void Couple(const Patches *p, Traces t)
   }
 }
 
-/* the place of trace l of the i-th cell F among those of all F, [2n] or [2n][2n] */
+/* index of trace l of the i-th cell F among the traces of all F, [2n] or [2n][2n] */
 INLINE int WideLine(int n, int i, int l)
 {
   return (i & 1) * n + l % n + ((i >> 1) * n + l / n) * 2 * n;
 }
 
-/* y and u in modes, from r_F in y and r_K in u */
+/* Solves for y and u in modes, from r_F in y and r_K in u. */
 OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
 {
   const Edges      *e = &p->edges;
@@ -197,7 +197,7 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   AddLifted(&p->finer, -p->weight, beyond, y);
 }
 
-/* Adds u, which are values, to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
+/* Adds u [values] to the coarser level's vector, adds y to the finer level's vector or stores y there, and subtracts A_FK u from b. */
 OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 {
   const Edges *e = &p->edges;
@@ -224,7 +224,7 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
   AddTo(e, p->new_xc, p->K, u);
 }
 
-/* sets what depends on the side: arrays and places */
+/* Sets what depends on the side: sizes, functions and indices. */
 INLINE void SetSide(Patches *p, int side)
 {
   const Edges *e = &p->edges;
@@ -240,7 +240,7 @@ INLINE void SetSide(Patches *p, int side)
   }
   for (int i = 0; i < FACES; i++) {
     for (int k = 0; k < Count(e); k++) {
-      int at = 0; /* of value k of the i-th cell */
+      int at = 0; /* index of value k of the i-th cell */
 
       for (int f = DIM - 1, bit = DIM - 2; f >= 0; f--) {
         const int index = k / (f == 0 ? 1 : f == 1 ? n : n * n) % n;
@@ -252,7 +252,7 @@ INLINE void SetSide(Patches *p, int side)
   }
 }
 
-/* sets the tables of the patches at work, unless these are the last ones */
+/* Sets the tables of the patches at work, unless they are set already. */
 INLINE void SetTables(Patches *p)
 {
   const Edges      *e = &p->edges;
@@ -286,7 +286,7 @@ INLINE void SetTables(Patches *p)
   SetInverse(&p->finer, (REAL)edges->reaction * p->weight);
 }
 
-/* Sets the patches at work: as many of the next ones as are on the same side. */
+/* Takes the next patches, at most W, that are on the same side. */
 INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
 {
   Edges         *e = &p->edges;

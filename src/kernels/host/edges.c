@@ -1,4 +1,4 @@
-/* The slots of edges of a level of an adaptive mesh (VpEdgeView). */
+/* The slots of interface patches at a level's end (VpEdgeView). */
 #include "edgepatch.h"
 
 static PetscErrorCode SolveEdges(const Edges *edges, int32_t first, int32_t last, const REAL *bc, REAL *x, REAL *xc)
@@ -20,8 +20,8 @@ static PetscErrorCode SolveEdges(const Edges *edges, int32_t first, int32_t last
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* work(sides) for all sides, W at a time: no two of them have a cell in common */
-INLINE void ByKind(Edges *e, void (*work)(const Edges *, int side, const int32_t at[W], const int32_t K[W], REAL sign), REAL sign)
+/* Calls work() for all sides, W at a time. No two sides of a call share a cell. */
+INLINE void ForEachKind(Edges *e, void (*work)(const Edges *, int side, const int32_t at[W], const int32_t K[W], REAL sign), REAL sign)
 {
   const VpEdgeView *edges = e->edges;
   int32_t           at[W], K[W];
@@ -79,9 +79,9 @@ static void SubtractFine(const Edges *e, int side, const int32_t at[W], const in
   } \
   static const Degree degree##k = {k + 1, Along##k, {Narrow##k, Wide##k}, Halo##k}; \
   VP_KERNEL(AddCoarse, k, (const VpView *view, const VpEdgeView *edges, int sign, const void *xc, void *b), \
-            ByKind(&(Edges){.degree = &degree##k, .coarse = view, .edges = edges, .xc = xc, .b = b}, AddCoarse, (REAL)sign)) \
+            ForEachKind(&(Edges){.degree = &degree##k, .coarse = view, .edges = edges, .xc = xc, .b = b}, AddCoarse, (REAL)sign)) \
   VP_KERNEL(SubtractFine, k, (const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const void *x, const void *xc, void *bc), \
-            ByKind(&(Edges){&degree##k, fine, coarse, edges, x, xc, bc, 0}, SubtractFine, 1)) \
+            ForEachKind(&(Edges){&degree##k, fine, coarse, edges, x, xc, bc, 0}, SubtractFine, 1)) \
   PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, int32_t first, \
                                                          int32_t last, void *b, void *x, const void *bc, void *xc) \
   { \

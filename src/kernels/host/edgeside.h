@@ -1,9 +1,9 @@
-/* Terms of A x between leaves K of the coarser level and the cells F beyond their sides, where the finer level ends (VpEdgeView). W sides
-   are worked on at a time, a lane each. All are on the same side of their K; a lane without a side has the number -1. */
+/* Terms of A x between leaves K of the coarser level and the cells F beyond their sides, where the finer level ends (VpEdgeView). Functions
+   work on W sides at a time, one per lane. All are the same side of their K. A lane without a side has the index -1. */
 #pragma once
 #include "hanging.h"
 
-/* v [slow][m][fast] = A v, for a matrix a lane: a function of the degree for m = n, and one for m = 2n */
+/* v [slow][m][fast] = A v, with one matrix per lane. A degree has one function for m = n and one for m = 2n. */
 typedef void Lanes(const V A[], int slow, int fast, V v[]);
 #define VP_LANES(name, k, m) \
   static void name##k(const V A[], int slow, int fast, V v[]) \
@@ -11,11 +11,11 @@ typedef void Lanes(const V A[], int slow, int fast, V v[]);
     for (int l = 0; l < slow * fast; l++) LineLanes(m, A, fast, v + VpLineStart(m, fast, l)); \
   }
 
-/* what is made for a degree */
+/* functions of one degree */
 typedef struct {
   int    n;
-  Along *along;                                             /* lines of n values, with a matrix for all lanes */
-  Lanes *lanes[2];                                          /* with one for each: of n values, of 2n */
+  Along *along;                                             /* lines of n values, with one matrix for all lanes */
+  Lanes *lanes[2];                                          /* lines of n and of 2n values, with one matrix per lane */
   void (*halo)(const VpView *, const Halo *, V u[], V v[]); /* SubtractHalo */
 } Degree;
 
@@ -25,7 +25,7 @@ typedef struct {
   const VpEdgeView *edges;
   const REAL       *x, *xc; /* values of both levels */
   REAL             *b;      /* the right-hand side that changes */
-  int               count;  /* lanes at work; the others repeat one of them */
+  int               count;  /* number of lanes at work; the others repeat one of these */
 } Edges;
 
 INLINE int Count(const Edges *e)
@@ -38,19 +38,19 @@ INLINE const int32_t *Side(const Edges *e, int32_t at)
   return SideAt(&e->edges->sides, at);
 }
 
-/* the i-th cells F beyond sides */
+/* cell [W] = the i-th cells F beyond sides, or -1 */
 INLINE void Beyond(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
 {
   for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[VP_HANG_BEYOND + i];
 }
 
-/* where the values of cells are in an array; those of -1 are 0 */
+/* p [W] = values of cells; zeros for the cell -1 */
 INLINE void Pointers(const Edges *e, const REAL *values, const int32_t cell[W], const REAL *p[W])
 {
   for (int l = 0; l < W; l++) p[l] = cell[l] < 0 ? zero_cell : values + (size_t)cell[l] * (size_t)Count(e);
 }
 
-/* the same for cells that are written; lanes left over, and -1, write into room of their own */
+/* The same for cells that are written. Lanes left over, and the cell -1, write to `spare`. */
 INLINE void Targets(const Edges *e, REAL *values, const int32_t cell[W], REAL *spare, REAL *p[W])
 {
   for (int l = 0; l < W; l++) p[l] = l < e->count && cell[l] >= 0 ? values + (size_t)cell[l] * (size_t)Count(e) : spare;
@@ -113,7 +113,7 @@ OUTLINE void AddBeyond(const Edges *e, int side, const int32_t at[W], REAL sign,
   }
 }
 
-/* r -= A_KF x for the F beyond sides */
+/* r -= A_KF x of all cells F beyond sides */
 OUTLINE void SubtractBeyond(const Edges *e, int side, const int32_t at[W], V r[])
 {
   V      form[VP_HANG_FORM];
@@ -131,8 +131,8 @@ OUTLINE void SubtractBeyond(const Edges *e, int side, const int32_t at[W], V r[]
   AddLift(&e->edges->sides, e->degree->n, side, -1, sum, r);
 }
 
-/* K's line takes one coefficient for all of a side, and `excess` is what those of the fine faces exceed it by. r -= the terms of K's traces
-   `own` with that excess: on K, or (beyond) on the refined cell beyond the side, which is as large. */
+/* K's line has one coefficient for all of a side, and `excess` is by how much the fine faces' coefficients exceed it. r -= the terms of K's
+   traces `own` with the coefficient `excess`: on K, or (beyond) on the refined cell beyond the side, which is as large as K. */
 OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int beyond, Traces own, V r[])
 {
   const REAL root = (REAL)M_SQRT1_2, *p[W];

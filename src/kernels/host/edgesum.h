@@ -1,10 +1,10 @@
-/* The parts of W edge patches (VpEdgeView), a lane each, in the modes of their lines:
+/* The blocks of W interface patches (VpEdgeView), one patch per lane, in the modes of their lines:
 
        values <--> modes --> divided by eigenvalues
                     |  ^
         traces, lifts  |        t [V, Q][modes along the side] <--> traces
 
-   A part is K, or all F beyond it as one array. It has n values along the side's normal d and `width` along others. */
+   A block is K, or all F beyond it as one array. It has n values along the side's normal d, and `width` values along other directions. */
 #pragma once
 #include "edgeside.h"
 
@@ -12,7 +12,7 @@ typedef struct {
   int      n, d, width;
   Lanes   *along[2];                /* lines of n values, and of `width` */
   const V *line[DIM];               /* F, B, lambda of a direction */
-  const V *trace, *lifted;          /* [V, Q][n]: of the modes along d, at the side; what they get of its lift */
+  const V *trace, *lifted;          /* [V, Q][n] traces of the modes along d at the side; what these modes get of a lift there */
   V        inverse[FACES * VALUES]; /* [modes] 1 / the eigenvalue */
 } Modes;
 
@@ -20,7 +20,7 @@ INLINE int Extent(const Modes *m, int e)
 {
   return e == m->d ? m->n : m->width;
 }
-/* how many lines along d there are, and values */
+/* number of lines along d; number of values */
 INLINE int SideSize(const Modes *m)
 {
   return DIM == 3 ? m->width * m->width : m->width;
@@ -34,7 +34,7 @@ INLINE int NormalStride(const Modes *m)
   return VpLineStride(m->d, m->width, m->width * m->width);
 }
 
-/* v = F, or B, along all directions */
+/* v = F v, or (back) B v, along all directions */
 OUTLINE void Transform(const Modes *m, int back, V v[])
 {
   for (int e = 0, stride = 1; e < DIM; stride *= Extent(m, e), e++) {
@@ -44,7 +44,7 @@ OUTLINE void Transform(const Modes *m, int back, V v[])
   }
 }
 
-/* t = F, or B, along the directions of the side; t has one value for every line along d */
+/* t = F t, or (back) B t, along the directions of the side; t has one value per line along d */
 OUTLINE void TransformSide(const Modes *m, int back, V t[])
 {
   for (int e = 0, stride = 1; e < DIM; e++) {
@@ -54,7 +54,7 @@ OUTLINE void TransformSide(const Modes *m, int back, V t[])
   }
 }
 
-/* Sets the inverse; reaction: to be added to the eigenvalues of a lane. */
+/* Sets m->inverse. reaction: added to the eigenvalues of a lane */
 OUTLINE void SetInverse(Modes *m, V reaction)
 {
   const V *lambda[DIM];

@@ -1,9 +1,9 @@
-/* What the cells beyond a side add to A x, for W cells at a time, a lane each. */
+/* What the cells beyond a side add to A x, for W cells at a time, one per lane. */
 #pragma once
 #include "cell.h"
 #include "lanetables.h"
 
-/* Loads the values of cells that their traces on a side are made of. Along x these are a part of every row, so all values are loaded. */
+/* Loads the values that make the traces of cells on a side. Along x every row has some of these values, so all values are loaded. */
 OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W], V u[])
 {
   const int stride = VpLineStride(side / 2, n, n * n), nearest = view->first[side % 2] * stride;
@@ -32,16 +32,16 @@ INLINE void SubtractTraces(const VpView *view, const int n, int side, int from, 
   }
 }
 
-/* What lies beyond a side of W cells */
+/* The cells beyond a side of W cells. */
 typedef struct {
-  int         side, from; /* the side of these cells, and that of the cells beyond at which traces are taken */
-  const REAL *trace;      /* [V, Q][nt] there */
-  const REAL *line[W];    /* the cells' lines along the side's normal, or lines that have a cell beyond the side */
-  const REAL *beyond[W];  /* values */
+  int         side, from; /* side of the W cells; side of the cells beyond at which traces are taken */
+  const REAL *trace;      /* [V, Q][nt] of that side */
+  const REAL *line[W];    /* lines of the W cells along the side's normal, or lines that have a cell beyond the side */
+  const REAL *beyond[W];  /* values of the cells beyond */
 } Halo;
 
-/* v -= what a halo adds to A x of the cells. The values of those are at at[] in v, or in their order where at is NULL, `stride` apart along
-   the side's normal. u: room for a cell */
+/* v -= what a halo adds to A x of the W cells. Value i of a cell is at v[at[i]], or at v[i] if at is NULL. Values are `stride` apart along
+   the side's normal. u [n^dim]: scratch */
 INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, const int at[], int stride, V u[], V v[])
 {
   const int first = VpLineSide(n, halo->side % 2);
@@ -52,7 +52,7 @@ INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, cons
   SubtractTraces(view, n, halo->side, halo->from, halo->trace, g, at, stride, u, v);
 }
 
-/* the halo of cells that have cells beyond a side; `beyond` is not set */
+/* halo of cells that have cells beyond a side, with `beyond` unset */
 INLINE Halo HaloOf(const VpView *view, const int n, int side, const int32_t cell[W])
 {
   Halo halo = {.side = side, .from = side ^ 1, .trace = Trace(view, view->nt, 1 - side % 2, 0)};

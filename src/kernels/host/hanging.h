@@ -1,11 +1,11 @@
-/* Terms of A x on sides that hang, of W cells at a time, a lane each: traces of both sides, tangential interpolation, forms, and lifts. */
+/* Terms of A x on sides that hang, of W cells at a time, one per lane: traces of both sides, tangential interpolation, forms, and lifts. */
 #pragma once
 #include "halo.h"
 
 enum { FACES = 1 << (DIM - 1), LINES = ROWS };
 typedef V Traces[2][LINES]; /* V and Q on a side, n^(dim-1) of each */
 
-/* v [slow][n][fast] = A v, for a matrix that all lanes share: a function of the degree */
+/* v [slow][n][fast] = A v, with one matrix for all lanes: one function per degree */
 typedef void Along(const REAL A[], int slow, int fast, V v[]);
 #define VP_ALONG(k) \
   static void Along##k(const REAL A[], int slow, int fast, V v[]) \
@@ -13,7 +13,7 @@ typedef void Along(const REAL A[], int slow, int fast, V v[]);
     for (int l = 0; l < slow * fast; l++) LineFull(k + 1, A, fast, v + VpLineStart(k + 1, fast, l)); \
   }
 
-/* the values of W cells += v. Requires: no two of them are one */
+/* Adds v to the values of W cells. Requires: the cells are different */
 OUTLINE void AddCells(int N, V v[], REAL *const p[W])
 {
   V old[VALUES];
@@ -63,7 +63,7 @@ OUTLINE void LoadTraces(const VpView *view, int n, int side, const REAL *const p
   SideTraces(view, n, side, u, t);
 }
 
-/* out = (M_1 x M_0) in on a side, where M_i is the matrix of the half that bit i of part says; half: [2][n][n] */
+/* out = (M_1 x M_0) in on a side, where bit i of `part` selects the half whose matrix is M_i; half: [2][n][n] */
 INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, Traces out)
 {
   const REAL *matrix = half;
@@ -76,7 +76,7 @@ INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, T
   }
 }
 
-/* sum += the factors on the whole side that are `in` on the fine face of a part; half: P, then R (VpHangView) */
+/* sum += the factors on the whole side for the factors `in` on one fine face; half: P, then R (VpHangView) */
 INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces in, Traces sum)
 {
   Traces whole;
@@ -88,8 +88,8 @@ INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces 
 }
 
 VP_FACE_FORM(INLINE void FaceTests, V)
-/* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
-   the traces on this side (here) and on the other (beyond) */
+/* here = the factors of V and Q of a test function on this side, in the form of a fine face with the coefficient a. At first `here` has the
+   traces on this side, and `beyond` has those on the other side. */
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
   for (int l = 0; l < Power(n) / n; l++)

@@ -8,7 +8,7 @@
 #define VP_NAME_(slot, real, dim, k) VpHost##slot##_##real##_##dim##_##k
 #define VP_NAME(slot, real, dim, k)  VP_NAME_(slot, real, dim, k)
 
-/* f(slot of VpOps, its name in functions, ...) for all slots but those of functions at points, and for these */
+/* VP_SLOTS is f(slot of VpOps, its name in functions, ...) for all slots but those of functions at points, VP_POINT_SLOTS for these. */
 /* clang-format off */
 #define VP_SLOTS(f, ...) \
   f(apply, Apply, __VA_ARGS__) \
@@ -39,7 +39,7 @@
 /* dense.c */
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 
-/* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */
+/* y [last - first cells] = A x, or b - A x if b is not NULL, on cells [first, last). b begins with cell 0, y with cell `first`. */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
 
 #define VP_DECLARE_SLOT(slot, name, real, dim, k) __typeof__(*((VpOps *)NULL)->slot) VP_NAME(name, real, dim, k);

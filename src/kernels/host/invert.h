@@ -1,17 +1,17 @@
-/* v = A_j^-1 v on W patches, a lane each: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n, x
-   fastest. */
+/* Computes v = A_j^-1 v on W patches, one per lane: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n,
+   x fastest. */
 #pragma once
 #include "lanetables.h"
 
 /* the tables of one direction */
 typedef struct {
-  const REAL *F[W];     /* of every lane */
+  const REAL *F[W];     /* F, B, lambda of every lane */
   int         agree;    /* the lanes have the same tables */
-  int         mirrored; /* agree, and modes are even and odd in turn */
-  V          *lanes[2]; /* unless they agree: F and B, a matrix a lane */
+  int         mirrored; /* the lanes agree, and modes are even and odd in turn */
+  V          *lanes[2]; /* F and B with one matrix per lane, unless the lanes agree */
 } Table;
 
-/* cells to fetch from memory, one before every line of a contraction: many at a time would stop the work */
+/* Cells to prefetch, one before every line of a contraction: many at a time would stall the work. */
 typedef struct {
   int         next, count;
   const REAL *cell[(2 + DIM) * W << DIM];
@@ -21,7 +21,7 @@ typedef struct {
   void (*contract)(const Table *, int back, int slow, int fast, Ahead *ahead, V v[]); /* Contract of the degree */
   Table       table[DIM];
   int         agree;   /* lanes agree on all tables and the weight */
-  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, of the tables and weight on which lanes agreed last: */
+  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, for the tables and the weight on which lanes agreed last: */
   const REAL *of[DIM];
   REAL        weight;
 } Solver;
@@ -51,7 +51,7 @@ INLINE void SetTable(const VpPatchView *view, const int n, const int32_t j[W], i
   }
 }
 
-/* the even part of a line makes the even modes, the odd part the odd ones */
+/* Multiply a line by F or B of a mirrored table. The even part of a line belongs to the even modes, the odd part to the odd modes. */
 INLINE void LineForward(const int n, const REAL F[], int stride, V line[])
 {
   const int m = 2 * n;
@@ -106,14 +106,14 @@ INLINE void Contract(const int n, const Table *table, int back, int slow, int fa
   }
 }
 
-/* weight / (sum of eigenvalues + reaction weight), 0 where that is not above the cutoff */
+/* weight / (sum of eigenvalues + reaction weight), or 0 if the divisor is not above the cutoff */
 INLINE V Inverse(const VpPatchView *view, V sum, V weight)
 {
   sum += (REAL)view->reaction * weight;
   return (V)((VI)(weight / sum) & (sum > (REAL)view->cutoff));
 }
 
-/* gets ready for patches j[0..W): tables, and inverse eigenvalue sums where the lanes agree on them */
+/* Sets the tables of patches j[0..W) and, if the lanes agree, the inverse eigenvalue sums. */
 INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, REAL weight[W])
 {
   const int m = 2 * n;
@@ -139,8 +139,8 @@ INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W],
   }
 }
 
-/* a plane of modes times their inverse eigenvalue sums */
-INLINE void Scale(const VpPatchView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
+/* Multiplies plane z of modes by the inverse eigenvalue sums. */
+INLINE void ScalePlane(const VpPatchView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
 {
   const int m = 2 * n;
 
@@ -157,7 +157,7 @@ INLINE void Scale(const VpPatchView *view, const int n, const Solver *s, const V
   }
 }
 
-/* v = A_j^-1 v on patches j[0..W), while cells `ahead` are fetched */
+/* v = A_j^-1 v on patches j[0..W), while cells `ahead` are prefetched */
 INLINE void InvertPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
 {
   const int    m = 2 * n, planes = DIM == 3 ? m : 1;
@@ -172,7 +172,7 @@ INLINE void InvertPatches(const VpPatchView *view, const int n, const int32_t j[
     V *plane = v + p * m * m;
     s->contract(y, 0, 1, m, ahead, plane);
     s->contract(x, 0, m, 1, ahead, plane);
-    Scale(view, n, s, lambda, weight, p, plane);
+    ScalePlane(view, n, s, lambda, weight, p, plane);
     s->contract(x, 1, m, 1, ahead, plane);
     s->contract(y, 1, 1, m, ahead, plane);
   }

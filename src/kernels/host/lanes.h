@@ -1,8 +1,8 @@
-/* Takes cells in memory to W cells side by side, a lane each, and back, by transposition in blocks of W x W. */
+/* Loads W cells, one per lane, and stores them, by transposition in blocks of W x W. */
 #pragma once
 #include "rows.h"
 
-/* one step exchanges, between vectors a and b that are s apart, the blocks of s lanes across the diagonal */
+/* STEP exchanges blocks of s lanes across the diagonal between vectors a and b that are s apart. */
 #define LOWER(l, s)      ((l) & (s) ? W + (l) - (s) : (l))
 #define UPPER(l, s)      ((l) & (s) ? W + (l) : (l) + (s))
 #define LANES2(f, l, s)  f(l, s), f(l + 1, s)
@@ -44,13 +44,13 @@ INLINE void Transpose(V t[W])
   if (W > 8) STEP(t, W / 16)
 }
 
-/* v[at[i]] = values i of W cells of N values, for i in [first, first + count) at least. at: or NULL, i itself */
+/* v[at[i]] = value i of W cells of N values, at least for i in [first, first + count); at NULL: v[i] */
 OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
   const int block = PetscMin(N, W);
 
   for (int i = first; i < first + count; i += W) {
-    const int from = PetscMin(i, N - block); /* the last block does not reach beyond the cells, but into the block before */
+    const int from = PetscMin(i, N - block); /* The last block overlaps the block before it, and does not reach beyond the cells. */
     V         t[W];
     UNROLL (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
     Transpose(t);
@@ -58,7 +58,7 @@ OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], cons
   }
 }
 
-/* values i of W cells = v[at[i]] (+ old values where old is not NULL); at as above */
+/* value i of W cells = v[at[i]], plus the old value unless old is NULL; at NULL: v[i] */
 OUTLINE void StoreCells(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
 {
   const int block = PetscMin(N, W);

@@ -1,4 +1,4 @@
-/* The tables of W cells or patches, a lane each, and products of matrices with their lines. */
+/* The tables of W cells or patches, one per lane, and products of matrices with their lines. */
 #pragma once
 #include "lanes.h"
 
@@ -11,7 +11,7 @@ INLINE int Uniform(const REAL *const p[W])
   return same;
 }
 
-/* v[i] = value first + i of W arrays, a lane each */
+/* v[i] = value first + i of W arrays, one per lane */
 OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
 {
   if (Uniform(p)) {
@@ -25,9 +25,9 @@ OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
   }
 }
 
-enum { M = 2 * VP_MAX_N }; /* the most values of a line */
+enum { M = 2 * VP_MAX_N }; /* most values of a line */
 
-/* Defines a function: line = A line, for a matrix of some kind of numbers; the m values of a line are `stride` apart. */
+/* Defines a function: line = A line, for a matrix of a type of numbers. The m values of a line are `stride` apart. */
 #define VP_LINE_PRODUCT(function, Number) \
   function(const int m, const Number A[], int stride, V line[]) \
   { \
@@ -40,5 +40,5 @@ enum { M = 2 * VP_MAX_N }; /* the most values of a line */
       line[j * stride] = sum; \
     } \
   }
-VP_LINE_PRODUCT(INLINE void LineLanes, V)   /* a matrix a lane */
-VP_LINE_PRODUCT(INLINE void LineFull, REAL) /* one for all */
+VP_LINE_PRODUCT(INLINE void LineLanes, V)   /* one matrix per lane */
+VP_LINE_PRODUCT(INLINE void LineFull, REAL) /* one matrix for all lanes */

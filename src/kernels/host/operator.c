@@ -3,7 +3,7 @@
 #include "hanging.h"
 
 enum { HAS_DENSE = sizeof(REAL) == sizeof(double) };
-enum { AHEAD = 512 }; /* values between a cell and the one whose neighbours are fetched meanwhile */
+enum { AHEAD = 512 }; /* number of values between a cell and the cell whose neighbours are prefetched */
 
 typedef struct {
   const VpView *view;
@@ -16,12 +16,12 @@ INLINE const REAL *Values(const Vector *v, const int n, int32_t cell)
   return cell < v->view->nown ? v->x + (size_t)cell * (size_t)Power(n) : v->ghost + (size_t)(cell - v->view->nown) * (size_t)Power(n);
 }
 
-INLINE void Beyond(const Vector *v, const int n, int32_t cell, const REAL *beyond[])
+INLINE void FindNeighbors(const Vector *v, const int n, int32_t cell, const REAL *beyond[])
 {
   for (int i = 0; i < 2 * DIM; i++) beyond[i] = Values(v, n, v->view->neighbor[(size_t)cell * 2 * DIM + (size_t)i]);
 }
 
-INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int32_t last, const REAL *b, REAL *y)
+INLINE void ApplyCells(const Vector *v, const int n, const int nt, int32_t first, int32_t last, const REAL *b, REAL *y)
 {
   const VpView *view = v->view;
   const size_t  N = (size_t)Power(n);
@@ -30,23 +30,23 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *beyond[2 * DIM], *ahead[2 * DIM], *line[DIM];
 
-    Beyond(v, n, cell, beyond);
-    Beyond(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
+    FindNeighbors(v, n, cell, beyond);
+    FindNeighbors(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
     for (int d = 0; d < DIM; d++) line[d] = Line(view->lines, n, view->line[(size_t)cell * DIM + (size_t)d]);
     Prepare(view, n, nt, line, &X);
     CellApply(view, n, nt, Values(v, n, cell), beyond, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
   }
 }
 
-/* Up to W sides that hang, a lane each. They have the same number, and the same part where their cells are the fine ones, so that lanes do
-   the same. */
+/* Up to W sides that hang, one per lane, so that all lanes do the same: they are the same side of their cells and, if these are the fine
+   cells, on the same half. */
 typedef struct {
   int     n;
   int32_t at[W];
 } Group;
 enum { PARTS_OF_SIDE = 1 + FACES };
 
-/* own: the traces of coarse cells on a side, which become the factors (Flux) of the forms with the fine cells beyond */
+/* Replaces the traces `own` of coarse cells on a side by the factors (Flux) of the forms with the fine cells beyond. */
 INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
@@ -66,7 +66,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   CopyTraces(n, sum, own);
 }
 
-/* own: the traces of fine cells on a side, which become the factors (Flux) of the form with the coarse cell beyond */
+/* Replaces the traces `own` of fine cells on a side by the factors (Flux) of the form with the coarse cell beyond. */
 INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
@@ -106,8 +106,8 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
   g->n = 0;
 }
 
-/* the terms of hanging sides, which Cells leaves out */
-INLINE void HangingSides(const Vector *v, const int n, Along *along, int32_t first, int32_t last, REAL sign, REAL *y)
+/* Adds sign times the terms of hanging sides, which ApplyCells leaves out. */
+INLINE void AddHangingSides(const Vector *v, const int n, Along *along, int32_t first, int32_t last, REAL sign, REAL *y)
 {
   const VpHangView *hang = &v->view->hang;
   Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
@@ -128,9 +128,9 @@ INLINE void Residual(const VpView *view, const int n, Along *along, int32_t firs
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
-  if (!HAS_DENSE || view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
-  else Cells(&v, n, VpDenseLayers(n), first, last, b, y);
-  if (view->hang.n) HangingSides(&v, n, along, first, last, b ? -1 : 1, y);
+  if (!HAS_DENSE || view->nt == VpThinLayers(n, DIM)) ApplyCells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
+  else ApplyCells(&v, n, VpDenseLayers(n), first, last, b, y);
+  if (view->hang.n) AddHangingSides(&v, n, along, first, last, b ? -1 : 1, y);
 }
 
 #define VP_DEGREE(k) \

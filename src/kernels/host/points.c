@@ -1,15 +1,15 @@
-/* Functions at grids of points of cells, W cells side by side, a lane each. */
+/* Functions at grids of points in cells, for W cells at a time, one per lane. */
 #include "lanes.h"
 #include <math.h>
 
 enum { MOST = VP_MAX_NQ * VP_MAX_NQ * (DIM == 3 ? VP_MAX_NQ : 1) };
 
-/* W places from `at` on. Lanes beyond the last place repeat it when they are read. */
+/* W places. Lanes beyond the last place read that place again. */
 typedef struct {
-  int  lanes; /* that stand for places */
+  int  lanes; /* number of lanes with a place of their own */
   int  cell[W];
   V    factor, volume;
-  REAL spare[VALUES]; /* what other lanes write */
+  REAL spare[VALUES]; /* where other lanes write */
 } Group;
 
 INLINE void FindGroup(const VpPlaces *places, const VpGrid *grid, int32_t at, Group *g)
@@ -25,8 +25,8 @@ INLINE void FindGroup(const VpPlaces *places, const VpGrid *grid, int32_t at, Gr
   }
 }
 
-/* out[outer][row][inner] = sum A[row][col] in[outer][col][inner], where A[row][col] is A[row step_row + col step_col]; `block` rows at a
-   time, the last ones perhaps twice */
+/* out[outer][row][inner] = sum_col A[row][col] in[outer][col][inner], where A[row][col] is A[row step_row + col step_col]. `block` rows are
+   done at a time, some of the last rows perhaps twice. */
 INLINE void ContractBlocks(const int block, int outer, int inner, int rows, int cols, const REAL *A, int step_row, int step_col,
                            const V *in, V *out)
 {
@@ -57,8 +57,9 @@ INLINE void Contract(int outer, int inner, int rows, int cols, const REAL *A, in
   else ContractBlocks(1, outer, inner, rows, cols, A, step_row, step_col, in, out);
 }
 
-/* v[0] becomes (matrix[2] x matrix[1] x matrix[0]) v[0], or its transpose times that. v[1]: room. Returns where the result is. */
-OUTLINE V *Tensor(const VpGrid *grid, const int n, int transposed, V v[2][MOST])
+/* Multiplies v[0] by matrix[2] x matrix[1] x matrix[0], or by the transpose, and returns the result, which is in v[0] or v[1]. v[1]:
+   scratch */
+OUTLINE V *MultiplyTensor(const VpGrid *grid, const int n, int transposed, V v[2][MOST])
 {
   int extent[3] = {1, 1, 1};
 
@@ -77,7 +78,7 @@ OUTLINE V *Tensor(const VpGrid *grid, const int n, int transposed, V v[2][MOST])
   return v[DIM % 2];
 }
 
-INLINE void Count(int at[MOST])
+INLINE void FillIndices(int at[MOST])
 {
   for (int i = 0; i < MOST; i++) at[i] = i;
 }
@@ -90,7 +91,7 @@ INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const 
   for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
   LoadCells(Power(n), 0, Power(n), from, at, v[0]);
   for (int i = 0; i < Power(n); i++) v[0][i] *= g->factor;
-  return Tensor(grid, n, 0, v);
+  return MultiplyTensor(grid, n, 0, v);
 }
 
 INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, int stride, const REAL *x, REAL *values)
@@ -100,7 +101,7 @@ INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, in
   V         v[2][MOST];
   Group     g;
 
-  Count(at);
+  FillIndices(at);
   for (int32_t i = 0; i < places->n; i += W) {
     FindGroup(places, grid, i, &g);
     const V *u = ValuesOf(grid, n, &g, at, x, v);
@@ -123,7 +124,7 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
   V         v[2][MOST];
   Group     g;
 
-  Count(at);
+  FillIndices(at);
   for (int32_t i = 0; i < places->n; i += W) {
     const REAL *from[W];
     REAL       *to[W];
@@ -136,7 +137,7 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
     }
     if (g.lanes < W) memset(g.spare, 0, sizeof(g.spare));
     LoadCells(size, 0, size, from, at, v[0]);
-    sum = Tensor(grid, n, 1, v);
+    sum = MultiplyTensor(grid, n, 1, v);
     if (add) { /* StoreCells has blocks that overlap, so that it does not add in place. */
       V *old = sum == v[0] ? v[1] : v[0];
 
@@ -157,7 +158,7 @@ INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, in
   V         v[2][MOST];
   Group     g;
 
-  Count(at);
+  FillIndices(at);
   for (int p = 0; p < size; p++) {
     const int qx = p % grid->count[0], qy = p / grid->count[0] % grid->count[1], qz = p / grid->count[0] / grid->count[1];
 
@@ -166,14 +167,14 @@ INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, in
   for (int32_t i = 0; i < places->n; i += W) {
     FindGroup(places, grid, i, &g);
     const V    *u = ValuesOf(grid, n, &g, at, x, v);
-    const REAL *of[W];
+    const REAL *given[W];
     V           squares = {0};
 
-    for (int l = 0; l < W; l++) of[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
+    for (int l = 0; l < W; l++) given[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
     for (int p = 0; p < size; p++) {
       V e = u[p];
 
-      for (int l = 0; l < W; l++) e[l] -= of[l][p * stride];
+      for (int l = 0; l < W; l++) e[l] -= given[l][p * stride];
       squares += weight[p] * e * e;
     }
     squares *= g.volume;
@@ -198,7 +199,7 @@ INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
   }
 }
 
-/* the sum over x, then over y, then over z */
+/* Sums over x, then over y, then over z. */
 INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
 {
   for (int32_t i = 0; i < count; i++, basis += DIM * n) {

@@ -12,7 +12,7 @@
 #define REAL   VP_REAL
 #define DIM    VP_DIM
 #define INLINE static inline __attribute__((always_inline))
-/* Defines the function of a slot for a degree, which does what follows its parameters. */
+/* Defines the function of a slot for a degree, whose body is what follows `parameters`. */
 #define VP_KERNEL(slot, k, parameters, ...) \
   PetscErrorCode VP_NAME(slot, VP_REAL, VP_DIM, k) parameters \
   { \
@@ -46,7 +46,7 @@ typedef int64_t I_double __attribute__((vector_size(VECTOR_BYTES)));
 typedef I_(VP_REAL) VI; /* as V, of integers */
 enum {
   W = VECTOR_BYTES / sizeof(REAL),  /* lanes */
-  VECTORS = (VP_MAX_N + W - 1) / W, /* vectors a row takes at most */
+  VECTORS = (VP_MAX_N + W - 1) / W, /* most vectors per row */
   ROWS = DIM == 3 ? VP_MAX_N * VP_MAX_N : VP_MAX_N,
   VALUES = ROWS * VP_MAX_N,
 };
@@ -70,13 +70,13 @@ INLINE void Store(REAL *p, V v)
   memcpy(p, &v, sizeof v);
 }
 
-/* asks for values that are soon wanted */
+/* Prefetches values. */
 INLINE void Fetch(const REAL *p, int count)
 {
   for (int i = 0; i < count; i += 64 / (int)sizeof(REAL)) __builtin_prefetch(p + i, 0, 2);
 }
 
-/* vector c of a row of n values at p; lanes beyond n are 0 and not touched in memory */
+/* vector c of a row of n values at p; lanes beyond n are 0, and their memory is not touched */
 INLINE V LoadRow(const REAL *p, int n, int c)
 {
   const int left = n - c * W;
@@ -133,7 +133,7 @@ INLINE void LoadTransposed(int n, const REAL *A, V T[][VECTORS])
   }
 }
 
-/* `count` lines of n rows, `stride` apart: rows j = sum_i A[j][i] rows i, in place */
+/* Multiplies a line of n rows, which are `stride` apart, in place: row j = sum_i A[j][i] row i. */
 INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][VECTORS])
 {
   UNROLL (int c = 0; c < Vectors(n); c++) {

@@ -1,10 +1,10 @@
-/* One colour of the smoother: W patches at a time, a lane each. A patch is an array [m]^dim of lanes, m = 2 n, x fastest. */
+/* Sweeps one colour, W patches at a time, one per lane. A patch is an array [m]^dim of lanes, m = 2 n, x fastest. */
 #include "halo.h"
 #include "invert.h"
 
 #define CELL(n) ((n) * (n) * (DIM == 3 ? (n) : 1))
 
-enum { CORNERS = 1 << DIM, AHEAD = 512 /* bytes of a cell */ };
+enum { CORNERS = 1 << DIM, AHEAD = 512 /* most bytes of a cell that is prefetched */ };
 
 typedef struct {
   const VpView      *view;
@@ -13,8 +13,8 @@ typedef struct {
   unsigned           done;
   const REAL        *b;
   REAL              *x[2];
-  int                at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
-  XColumns           X[2];                /* as last made for a patch's lower and for its upper cells along x */
+  int                at[CORNERS][VALUES]; /* index in the patch of value i of the cell at position p */
+  XColumns           X[2];                /* last made for lower and for upper cells of patches along x */
 } Sweep;
 
 INLINE int Parity(const Sweep *s, int32_t cell)
@@ -60,13 +60,13 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
   CellApply(view, n, nt, Current(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
 }
 
-/* whether the level ends beyond this side of the patch's cell where the patch's tables have a cell */
+/* whether the level ends beyond this side of a cell of patch j, although the patch's tables have a cell there */
 INLINE int EndsAt(const Sweep *s, int32_t j, int32_t cell, int side)
 {
   return s->patches->exact && s->patches->exact[j] >> (1 + side) & 1 && Neighbor(s, cell, side) == VP_EDGE;
 }
 
-/* v -= what lies beyond the patch's side along d adds to the cells at position p; u: room for a cell */
+/* v -= what cells beyond the patch's side along d add to the cells at position p. u [n^dim]: scratch */
 INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], const int32_t cell[W], int p, int d, V u[], V v[])
 {
   const VpView *view = s->view;
@@ -83,7 +83,7 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
   if (any) SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
   if (!ends) return;
 
-  /* the cell's own traces, as the end reflects them */
+  /* At the level's end the cell's own traces, multiplied by B, act like those of a cell beyond. */
   const double *B = view->ending;
   const REAL   *value = Trace(view, nt, side % 2, 0), *slope = value + nt;
   REAL          trace[2 * VP_MAX_N];
@@ -100,7 +100,7 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
   SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
 }
 
-/* how patches j[0..W) get their residual */
+/* form that patches j[0..W) take */
 INLINE VpForm FormOf(const Sweep *s, const int32_t j[W])
 {
   int exact = s->patches->exact != NULL;
@@ -109,8 +109,9 @@ INLINE VpForm FormOf(const Sweep *s, const int32_t j[W])
   return VpPatchForm(s->form, exact);
 }
 
-/* what patches j[0..W) read and write; longer cells need no help, and would not fit into the cache beside the patches at work */
-INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ahead)
+/* Lists what patches j[0..W) read and write, to prefetch it. Longer cells need no prefetch, and would not fit into the cache next to the
+   patches at work. */
+INLINE void ListAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ahead)
 {
   ahead->next = ahead->count = 0;
   if (Power(n) * sizeof(REAL) > AHEAD) return;
@@ -128,8 +129,8 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
   }
 }
 
-/* Solves patches j[0..W); next[0..W) follow; room: u [n]^dim, v [m]^dim, r [W][n]^dim */
-INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
+/* Solves on patches j[0..W). next[0..W): the patches that follow; scratch: u [n]^dim, v [m]^dim, r [W][n]^dim */
+INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
   const VpForm form = FormOf(s, j);
   const int    N = Power(n), residual = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
@@ -149,7 +150,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
     LoadCells(N, 0, N, b, s->at[p], v);
     for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
   }
-  LookAhead(s, n, next, &ahead);
+  ListAhead(s, n, next, &ahead);
   InvertPatches(s->patches, n, j, solver, &ahead, v);
   for (int p = 0; p < CORNERS; p++) {
     const REAL *old[W];
@@ -180,10 +181,10 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
     int32_t patch[W], next[W];
 
     for (int l = 0; l < W; l++) {
-      patch[l] = PetscMin(j + l, last - 1); /* the last one again in lanes left over */
+      patch[l] = PetscMin(j + l, last - 1); /* lanes left over repeat the last patch */
       next[l] = PetscMin(j + W + l, last - 1);
     }
-    Patches(s, n, patch, next, solver, u, v, r);
+    SolvePatches(s, n, patch, next, solver, u, v, r);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,7 +198,8 @@ INLINE void Settle(const VpPatchView *patches, const int n, int32_t count, unsig
   }
 }
 
-INLINE void Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
+INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2],
+                           REAL *to)
 {
   const Sweep  s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
   const size_t N = (size_t)Power(n);
@@ -207,7 +209,7 @@ INLINE void Collect(const VpPatchView *patches, const int n, int32_t count, cons
 
 #define VP_DEGREE(k) \
   VP_KERNEL(Current, k, (const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to), \
-            Collect(patches, k + 1, n, list, done, x, to)) \
+            CollectCurrent(patches, k + 1, n, list, done, x, to)) \
   static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) \
   { \
     Contract(k + 1, table, back, slow, fast, ahead, v); \

@@ -1,9 +1,9 @@
-/* Traces on sides of cells: V and Q, [2][n^(dim-1)], from coefficients, and coefficients from them. */
+/* Packs traces on sides of cells, V and Q [2][n^(dim-1)], from coefficients, and unpacks coefficients from traces. */
 #include "rows.h"
 
-/* the lines that end at a side of a cell, from the first of the nt values that carry its traces on */
+/* The lines that end at a side of a cell, from the first of the nt values that make its traces. */
 typedef struct {
-  size_t      first; /* of line 0, from the cells' first value */
+  size_t      first; /* index of line 0 in the array of all cells */
   int         stride;
   const REAL *table[2]; /* value, slope [nt] */
 } SideLines;

@@ -1,5 +1,5 @@
-/* Prolongation from a parent to its child by P_z x P_y x P_x, matrices by how the child lies in it; restriction by the sum of R_z x R_y x
-   R_x over the children. */
+/* Prolongs from a parent to its child by P_z x P_y x P_x, and restricts by the sum of R_z x R_y x R_x over the children. How a child lies
+   in its parent selects the matrices. */
 #include "rows.h"
 
 /* The matrices of one kind of transfer; those of the halves along x are loaded once. */
@@ -9,7 +9,7 @@ typedef struct {
   V                     x[2][VP_MAX_N][VECTORS], part[VP_MAX_N][VECTORS];
 } Matrices;
 
-INLINE void Prepare(const VpTransferView *view, const int n, const void *M, Matrices *m)
+INLINE void PrepareMatrices(const VpTransferView *view, const int n, const void *M, Matrices *m)
 {
   m->view = view;
   m->M = (const REAL *)M;
@@ -22,7 +22,7 @@ INLINE int LiesAs(const VpTransferView *view, int32_t cell, int d)
   return view->corner[cell] >> 2 * d & 3;
 }
 
-/* the matrix of the cell along d, NULL where it is the parent's whole */
+/* the cell's matrix along d, or NULL if the cell is as wide as its parent */
 INLINE const REAL *MatrixOf(const Matrices *m, const int n, int32_t cell, int d)
 {
   const int lies = LiesAs(m->view, cell, d), entry = lies == VP_PART ? m->view->table[(size_t)cell * DIM + (size_t)d] : lies;
@@ -47,7 +47,7 @@ INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int3
   V         u[ROWS][VECTORS];
   Matrices  P;
 
-  Prepare(view, n, view->P, &P);
+  PrepareMatrices(view, n, view->P, &P);
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *parent = xc + (size_t)view->parent[cell] * (size_t)Power(n);
     REAL       *child = x + (size_t)cell * (size_t)Power(n);
@@ -69,13 +69,13 @@ INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REA
   V         u[ROWS][VECTORS], sum[ROWS][VECTORS];
   Matrices  R;
 
-  Prepare(view, n, view->R, &R);
+  PrepareMatrices(view, n, view->R, &R);
   for (int32_t cell = 0; cell < view->ncoarse; cell++) {
     memset(sum, 0, sizeof sum);
     for (int q = 0; q < 1 << DIM; q++) {
       const int32_t child = view->child[(size_t)cell * (1 << DIM) + (size_t)q];
 
-      if (child < 0) continue; /* its siblings are as large as the parent in some direction */
+      if (child < 0) continue; /* no child: the cell is as wide as its children in some direction */
       LoadCell(n, b + (size_t)child * (size_t)Power(n), u);
       Transform(&R, n, child, u);
       for (int r = 0; r < rows; r++) {
