@@ -160,11 +160,11 @@ typedef struct {
   const int32_t *type;    /* [n] entry of `table` */
   const int32_t *of_type; /* [ntype] a side that has the entry */
   int32_t        ntype;
-  const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
-                        (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); of the modes along the
-                        normal at the side [K, F][traces, what they get of lifts][V, Q][n], VP_EDGE_MODES n numbers; Z */
+  const void    *table;  /* [entries][VpEdgeSize]: blocks [dim + 1][VpBlockSize] of K's lines and of F's line along the normal
+                            (VpBlockBuild); problems [dim - 1][VpFdmSize] of F's other lines (VpFdmBuild); [K, F][traces, what they get of
+                            lifts][V, Q][n] of the modes along the normal at the side; Z */
   const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables, or NULL: 1 */
-  const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
+  const void    *excess; /* [n][2^(dim-1)] differences of the coefficients of a side's faces from that of K's line there, or NULL: 0 */
   double         reaction;
 } VpEdgeView;
 VP_SIZE int VpFaceSize(int n, int dim)
@@ -348,16 +348,16 @@ typedef struct {
 
 /* The inverse of a symmetric matrix A on values of cells as a dense matrix M,
 
-       M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L,
+       M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L.
 
-   where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. No leading part of
-   A + weight[0] e e^T, its first rows and columns, is singular. All of this is on the host. */
+   L takes values in a level's basis to values in A's basis, cell by cell, and E takes these back. Requires: no leading principal submatrix
+   of A + weight[0] e e^T is singular. All arrays are on the host. */
 typedef struct {
-  int32_t            n, first, count; /* rows of A; those of M that are wanted, [first, first + count): whole cells */
-  const PetscInt    *start, *column;  /* row i of A is the entries [start[i], start[i+1]) */
+  int32_t            n, first, count; /* number of rows of A; M has the rows [first, first + count), which are whole cells */
+  const PetscInt    *start, *column;  /* row i of A has the entries [start[i], start[i+1]) */
   const PetscScalar *value;
   const double      *one;           /* e [n], or NULL: 0 */
-  double             weight[2];     /* the first of them leaves no eigenvalue at or near 0 */
+  double             weight[2];     /* weight[0] keeps eigenvalues away from 0 */
   int                dim, order;    /* a cell has order^dim values, x fastest */
   const double      *enter, *leave; /* [order][order] E and L along a direction; NULL: both are 1 */
 } VpDenseInverse;

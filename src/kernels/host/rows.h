@@ -122,7 +122,7 @@ INLINE void StoreCell(const int n, V u[][VECTORS], REAL *p)
   }
 }
 
-/* the columns of a row-major n x n matrix, as rows: T[i][c] holds A[.][i] */
+/* Loads the columns of a row-major A [n][n] as rows: T[i] = A[.][i]. */
 INLINE void LoadTransposed(int n, const REAL *A, V T[][VECTORS])
 {
   REAL t[VECTORS * W] = {0};

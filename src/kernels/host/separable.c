@@ -1,9 +1,9 @@
-/* Dense matrices: along the lines of a lattice of cells, for the inverse of what separates, and one times a whole vector. */
+/* Multiplies by dense matrices: along the lines of a lattice of cells, to invert separable operators, and a whole vector at once. */
 #include "rows.h"
 
-/* one line of `cells` cells: the values of cell p are from cell[p step] at `start`, `stride` apart; y = M^T x, M [m][m] */
-INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *x,
-                 REAL *y)
+/* y = M^T x on one line of `cells` cells, M [m][m]. Values of cell p are those of cell[p step] from `start` on, `stride` apart. */
+INLINE void MultiplyLine(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *x,
+                         REAL *y)
 {
   const int32_t m = cells * n;
   REAL          sum[VP_LONGEST_LINE];
@@ -23,8 +23,8 @@ INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, 
   }
 }
 
-/* y = the products of all lines along d */
-INLINE void Along(const int n, int d, const VpSeparable *s, const REAL *M, const REAL *x, REAL *y)
+/* y = M^T x on all lines along d */
+INLINE void MultiplyLines(const int n, int d, const VpSeparable *s, const REAL *M, const REAL *x, REAL *y)
 {
   const int32_t *extent = s->extent, step = VpLineStride(d, extent[0], extent[0] * extent[1]);
   const int32_t  lines = extent[0] * extent[1] * extent[2] / extent[d];
@@ -33,12 +33,12 @@ INLINE void Along(const int n, int d, const VpSeparable *s, const REAL *M, const
   for (int32_t i = 0; i < lines; i++) {
     const int32_t *cell = s->cell + VpLineStart(extent[d], step, i);
 
-    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], cell, step, VpLineStart(n, stride, l), stride, M, x, y);
+    for (int l = 0; l < Power(n) / n; l++) MultiplyLine(n, extent[d], cell, step, VpLineStart(n, stride, l), stride, M, x, y);
   }
 }
 
-/* x over the sums of eigenvalues */
-INLINE void Divide(const int n, const VpSeparable *s, REAL *x)
+/* Divides x by the sums of eigenvalues. Where a sum is 0, x becomes 0. */
+INLINE void DivideByEigenvalues(const int n, const VpSeparable *s, REAL *x)
 {
   const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
 
@@ -56,7 +56,8 @@ INLINE void Divide(const int n, const VpSeparable *s, REAL *x)
   }
 }
 
-/* Values become modes along x, y, z, and modes values likewise; each product reads one of the two arrays and writes the other one. */
+/* Takes values to modes along x, y, z, divides these, and takes modes to values likewise. Each product reads one of the two arrays and
+   writes the other one. */
 INLINE void SolveLines(const int n, const VpSeparable *s, int32_t vectors, const REAL *b, void *const x[2])
 {
   const size_t count = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * (size_t)Power(n);
@@ -67,15 +68,15 @@ INLINE void SolveLines(const int n, const VpSeparable *s, int32_t vectors, const
     for (int i = 0; i < 2 * DIM; i++) {
       REAL *to = (REAL *)x[(i + 1) % 2] + k;
 
-      Along(n, i % DIM, s, (const REAL *)(i < DIM ? s->to : s->from)[i % DIM], from, to);
-      if (i == DIM - 1) Divide(n, s, to);
+      MultiplyLines(n, i % DIM, s, (const REAL *)(i < DIM ? s->to : s->from)[i % DIM], from, to);
+      if (i == DIM - 1) DivideByEigenvalues(n, s, to);
       from = to;
     }
   }
 }
 
 /* a row of the matrix times a vector */
-INLINE REAL Dot(int32_t columns, const REAL *M, const REAL *x)
+INLINE REAL MultiplyRow(int32_t columns, const REAL *M, const REAL *x)
 {
   enum { AT_ONCE = 4 * W };
   V       sum[4] = {{0}};
@@ -94,7 +95,7 @@ INLINE REAL Dot(int32_t columns, const REAL *M, const REAL *x)
 INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
 {
   for (int32_t i = 0; i < rows; i++, M += columns) {
-    for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = Dot(columns, M, x + (size_t)k * (size_t)columns);
+    for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = MultiplyRow(columns, M, x + (size_t)k * (size_t)columns);
   }
 }
 

@@ -37,7 +37,7 @@ INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
   return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side];
 }
 
-/* r = b - A x on a cell, which is at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
+/* r = b - A x on the cell at position p of its patch. VP_FORM_LOCAL drops the faces between patches. */
 INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 {
   const int     nt = VpThinLayers(n, DIM);
