@@ -14,7 +14,7 @@ PetscErrorCode VpFindThreads(MPI_Comm host);
    that another piece reads or writes. */
 typedef void (*VpLoopBody)(void *context, int32_t piece, int32_t first, int32_t last);
 void    VpLoop(int32_t n, VpLoopBody body, void *context);
-void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for items each of which takes as long as the start of a thread */
+void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for heavy items: one takes as long as the start of a thread */
 int32_t VpLoopPieces(int32_t n);                                /* number of pieces, at least 1, that VpLoop makes of [0, n) */
 int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first item of a piece */
 /* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */

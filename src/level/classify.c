@@ -111,7 +111,7 @@ typedef struct {
   uint8_t       *used; /* [nbox] whether the box has an item */
   int32_t       *row;  /* [nbox][3] row of `entry` */
   int32_t (*entry)[NZONE];
-  int32_t nrow, room;
+  int32_t nrow, capacity;
 } ByBox;
 
 static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
@@ -134,9 +134,9 @@ static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
   const int      bits = VpShapeOf(items->mesh->lattice, box)->bits[d];
 
   PetscFunctionBegin;
-  if (by->nrow == by->room) {
-    by->room = 2 * by->room + 64;
-    PetscCall(PetscRealloc((size_t)by->room * sizeof(*by->entry), &by->entry));
+  if (by->nrow == by->capacity) {
+    by->capacity = 2 * by->capacity + 64;
+    PetscCall(PetscRealloc((size_t)by->capacity * sizeof(*by->entry), &by->entry));
   }
   *row = by->nrow++;
   for (int zone = 0; zone < NZONE; zone++) {

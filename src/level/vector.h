@@ -50,7 +50,7 @@ PetscErrorCode VpVectorWrite(VpVector, VpGhostKind, void **values);
 /* The same for v += w. Ensures: *add is false if v was zero. Then the caller writes w instead of adding it. Requires: the ghosts of the
    kind are current. */
 PetscErrorCode VpVectorAdd(VpVector, VpGhostKind, PetscBool *add, void **values);
-/* The same for values some of which are changed. Fetches ghosts of the kind `before` first. Ghosts of the kind `after` are changed, too. */
+/* The same for a change of some of the values. Fetches ghosts of the kind `before` first. Ghosts of the kind `after` are changed, too. */
 PetscErrorCode VpVectorChange(VpVector, VpGhostKind before, VpGhostKind after, void **values);
 
 /* ghosts in the first buffer, current or not */
