@@ -13,7 +13,7 @@ typedef struct {
   PetscErrorCode (*prepare)(VpView *);
   PetscErrorCode (*prepare_patches)(VpPatchView *);
   PetscErrorCode (*prepare_transfer)(VpTransferView *);
-  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last). Requires: last <= nsweep */
+  /* y = A x, or y = b - A x if b is not NULL, on cells [first, last). Requires: last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
   /* Solves on the patches [first, last). Requires: these patches are of one colour. */
   PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
@@ -23,8 +23,8 @@ typedef struct {
      of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a backend never does. Requires: there are
      patches, no form is VP_FORM_GIVEN, and steps with the same view, colour and n are always followed by the same ones. */
   PetscErrorCode (*sweep_all)(const VpView *, const VpStep *, VpGhosts, const void *b, void *const x[2], PetscBool *did);
-  /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A; ghost: x beyond own cells.
-     Requires: no two of the cells share a side, and none has one that hangs. */
+  /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A. ghost: x on ghosts.
+     Requires: no two of these cells share a side, and no side of these cells hangs. */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all interface patches, where xc is a vector of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
@@ -53,7 +53,7 @@ typedef struct {
   PetscErrorCode (*solve_lines)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
-  /* b = scale r on own cells, from an outer vector. The factor is applied in double precision. */
+  /* b = scale r on own cells, from an outer vector. `scale` is applied in double precision. */
   PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
   /* b = scale (f - A x), or scale f if x is NULL, from outer vectors. `outer` is the view of the outer operator. *norm2 = this rank's sum
      of squares of the scaled residual, unless norm2 is NULL. */
@@ -105,12 +105,13 @@ typedef struct {
   PetscBool           gpu_flops;     /* PETSc counts the flops as those of a GPU. */
 } VpPrefers;
 
-/* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
+/* Memory and kernels of one kind of processor. Work runs in the order in which it is given. Slots that return values to the host wait for
+   it. */
 typedef struct {
   const char      *name;
   const VpPrefers *prefers;
-  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; its errors say what the memory is for, how much it is, and
-                                                                        how much is free */
+  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; an error says what the memory is for, its size, and how much
+                                                                        is free */
   PetscErrorCode (*release)(void *p);
   PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* scratch memory with any contents */
   PetscErrorCode (*give_back)(void *);                               /* Work given so far may still use the memory. */
@@ -133,7 +134,7 @@ typedef struct {
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
      diagonal entry of these rows of (A + weight[0] e e^T)^-1 */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
-  /* These are NULL on the host. */
+  /* The following slots are NULL on the host. */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */
   PetscErrorCode (*choose)(int index, int *count); /* selects device index modulo *count, the number of devices; index < 0: only counts */

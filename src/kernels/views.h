@@ -132,12 +132,13 @@ typedef struct {
                               view.ending says, while the tables have cells beyond all of it. NULL: 0 */
   int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
-  double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
+  double         cutoff;   /* The inverse of a sum of eigenvalues up to cutoff is 0. Only a singular coarsest level needs it; else it is
+                              -1. */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
   const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_FORM_LOCAL is used */
   const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
-  const void    *coefficient; /* [nlocal] a, where there is `unit`; then the view of the cells has `outside` */
+  const void    *coefficient; /* [nlocal] a, if there is `unit`; then the view of the cells has `outside` */
   VpPlans       *plans;       /* as of VpView */
 } VpPatchView;
 

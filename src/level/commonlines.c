@@ -97,7 +97,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
     common->bounded[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
     VpLineLift(inside, level->problem.degree, level->problem.penalty, level->view.hanging[size][d]);
-    /* beyond a side with an alpha there is another matrix for every size */
+    /* A side with an alpha has another matrix for every size. */
     if (size && VpConditions[boundary.kind].alpha != 0) common->bounded[d][s] = -1;
   }
 }

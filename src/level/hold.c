@@ -1,7 +1,7 @@
-/* How firmly cells are held. A constant on some cells is no solution of -div(a grad u) = 0 only because these cells are coupled to others,
-   and in the end to a side that holds constants (Dirichlet, Robin) or by the reaction. The hold of a cell is the width of the widest way
-   there: the most that the least coupling on a way can be. Where the hold is far below the cell's own a/h^2, as beyond an insulating layer,
-   rounding errors hide it:
+/* The hold of cells: how strongly they are coupled to what fixes u. A constant on a group of cells is no solution of -div(a grad u) = 0
+   only because the group is coupled to other cells and, through these, to a side that holds constants (Dirichlet, Robin) or to the
+   reaction. The width of a path there is the weakest coupling on it. The hold of a cell is the width of the widest path. If the hold is far
+   below the cell's own a/h^2, as beyond an insulating layer, rounding errors hide it:
 
        a = 1       | 1e-16 | 1                    a of cells in a row; u is given on the left side, du/dn on the right one
        hold 1      | 1e-16 | 1e-16                the cells on the right side may have any constant */

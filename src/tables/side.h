@@ -13,10 +13,10 @@ typedef enum {
   VP_SIDE_NONE,  /* of a cell: the face terms are left out, whatever lies beyond */
   VP_SIDE_EDGE   /* of a cell or a patch at the level's end: a cell twice as large on the whole side */
 } VpSide;
-/* the most cells of a patch; the most colours of patches; how many of them are told apart by the bits of a `cover` */
+/* most cells of a patch; most colours of patches; number of colours that the bits of a `cover` tell apart */
 enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 32, VP_COVER_COLORS = 8, VP_MOST_COVERS = VP_MOST_COLORS / VP_COVER_COLORS };
 
-/* what the user gives: the source in cells, u on a side of the domain, or du/dn + alpha u there */
+/* what the user gives: the source in cells, or u or du/dn + alpha u on a side of the domain */
 typedef enum { VP_GIVEN_SOURCE, VP_GIVEN_VALUE, VP_GIVEN_FLUX, VP_GIVEN_KINDS } VpGivenKind;
 /* a row of conditions.def; 0 where a side has no condition */
 typedef struct {
