@@ -1,7 +1,7 @@
-/* Cells that are refined or coarsened one by one. */
+/* Refines and coarsens single cells. */
 #include "internal.h"
 
-/* the least and the greatest distance of the cell's points from x */
+/* range = the smallest and the largest distance between x and a point of the cell */
 static void Distances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
 {
   range[0] = range[1] = 0;
@@ -15,9 +15,9 @@ static void Distances(int dim, const PetscReal lower[], const PetscReal size[], 
   range[1] = PetscSqrtReal(range[1]);
 }
 
-#define SLACK 1e-10 /* of a cell's size: as far outside of it a point may lie by rounding */
+#define SLACK 1e-10 /* Rounding may put a point outside of its cell by this part of the cell's size. */
 
-/* Whether the point lies in the cell, or the sphere cuts it. Points on the cell's sides count. */
+/* Tests whether the closed cell contains the point or meets the sphere. */
 static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
 {
   PetscReal lower[3], size[3], range[2], slack;
@@ -38,7 +38,7 @@ static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
   return there;
 }
 
-/* Returns the error of what a new mesh was given to, after which nobody else destroys it. */
+/* Destroys the mesh and returns the error, unless error is 0. */
 static PetscErrorCode DestroyIf(PetscErrorCode error, VpMesh *mesh)
 {
   PetscFunctionBegin;
@@ -62,7 +62,7 @@ PetscErrorCode DMVPatchDGCreateLeaves(DM dm, VpMesh *mesh)
   for (PetscInt c = 0; c < n; c++) {
     const PetscReal x = PetscRealPart(from[c]);
 
-    depth[c] = x >= 0 && x < UINT8_MAX && x == PetscFloorReal(x) ? (uint8_t)x : UINT8_MAX; /* which no cell has */
+    depth[c] = x >= 0 && x < UINT8_MAX && x == PetscFloorReal(x) ? (uint8_t)x : UINT8_MAX; /* an impossible depth */
   }
   PetscCall(VecRestoreArrayRead(dg->leaves, &from));
   error = VpMeshCreateLeaves(PetscObjectComm((PetscObject)dm), dg->boxes, (int32_t)n, depth, mesh);
@@ -72,7 +72,7 @@ PetscErrorCode DMVPatchDGCreateLeaves(DM dm, VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A place outside of the domain has no cells, however often they are to be refined. */
+/* Ends early if no cell contains the point or meets the sphere. */
 PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 {
   const DM_VPatchDG *dg = dm->data;

@@ -1,8 +1,8 @@
-/* DMAdaptLabel() with -dm_adaptor vpatchdg: PETSc knows adaptors by name, and takes that of DMPLEX where none is given. */
+/* DMAdaptLabel() with -dm_adaptor vpatchdg. PETSc finds adaptors by name and takes DMPLEX's adaptor by default. */
 #include "internal.h"
 #include "dm.h"
 
-/* mark[] of cells with one of a label's values, which is a flag; *right: none of its points is another thing than a cell */
+/* Marks the cells whose label has this value, a DMAdaptFlag. *right becomes false if the label marks a point that is not an own cell. */
 static PetscErrorCode MarkStratum(DMLabel label, PetscInt value, PetscInt n, DMAdaptFlag mark[], PetscBool *right)
 {
   const PetscInt *point;

@@ -1,4 +1,4 @@
-/* Boundary conditions that differ between boxes: labels, or a function of the user's, say which holds where. */
+/* Boundary conditions that differ between boxes, from labels or from the user's function. */
 #include "internal.h"
 
 /*@C
@@ -35,7 +35,7 @@ PetscErrorCode DMVPatchDGSetBoundaryFunction(DM dm, VPatchDGBoundaryFunction f, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what holds on a side, as a number of VPatchDGBoundary, and alpha */
+/* answer = {VPatchDGBoundary, alpha} of one side */
 static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, PetscReal answer[2])
 {
   DM_VPatchDG     *dg = dm->data;
@@ -60,7 +60,7 @@ static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* answer[nbox][2 dim][2], 0 where there is a box beyond */
+/* answer [nbox][2 dim][2] = {VPatchDGBoundary, alpha}, or 0 on sides inside the domain */
 static PetscErrorCode AskAll(DM dm, VpDomain domain, PetscReal answer[])
 {
   const int nside = 2 * domain->dim;

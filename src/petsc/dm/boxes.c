@@ -1,4 +1,4 @@
-/* The settings of a DMVPATCHDG that say what its domain is: a name, a grid of boxes or a list of them, and what holds on its boundary. */
+/* The settings that describe the domain of a DMVPATCHDG: a name, a grid of boxes or a list of boxes, and the boundary conditions. */
 #include "internal.h"
 
 PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[], const PetscReal upper[])
@@ -18,7 +18,7 @@ PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Domains with a re-entrant corner have other corners by default than boxes. */
+/* Resets the corners to their defaults if only one of both domains has a re-entrant corner. */
 static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
 {
   PetscFunctionBegin;

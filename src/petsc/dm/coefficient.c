@@ -83,7 +83,7 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 
 static PetscErrorCode Set(DM, int tensor, const PetscReal a[]);
 
-/* The coarser DM that was made from dm, by PCMG for instance, gets the means of the new coefficient. */
+/* Gives the mean of the new coefficient to the coarser DM that PCMG, for instance, made from dm. */
 static PetscErrorCode SetCoarseCoefficient(DM dm)
 {
   VpMesh     mesh;
@@ -102,12 +102,12 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* gives the DM the coefficient of own cells, or NULL: 1; tensor: as in VpProblem */
+/* Sets a [own cells][max(tensor, 1)]; NULL means 1. tensor is that of VpProblem. */
 static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   const size_t   n = (size_t)DMVPatchDGData(dm)->mesh->nown * PetscMax(tensor, 1);
-  PetscInt       bad[2] = {0, a ? 1 : 0}; /* bad numbers; whether some rank gives numbers */
+  PetscInt       bad[2] = {0, a ? 1 : 0}; /* number of values that are not allowed; 1: some rank passes values */
   PetscReal     *one = NULL;
 
   PetscFunctionBegin;

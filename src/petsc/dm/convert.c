@@ -1,4 +1,4 @@
-/* DMConvert() from DMDA and DMPLEX: the same cells as boxes that are refined as often as their widths allow, and the map between cells of
+/* DMConvert() from DMDA and DMPLEX: describes the cells as boxes refined as often as their widths and labels allow, and maps the cells of
    both. */
 #include "usergrid.h"
 #include <petscsf.h>
@@ -13,7 +13,7 @@ PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
   return PETSC_TRUE;
 }
 
-/* whether so many cells in every direction, from multiples of that on, have one label at every end of the domain */
+/* Tests whether the cells of each aligned block of count^dim cells have one label on each end of the domain. */
 static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
 {
   for (int side = 0; side < 2 * grid->dim && grid->label[side]; side++) {
@@ -30,7 +30,7 @@ static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
   return PETSC_TRUE;
 }
 
-/* how often boxes can be halved into these cells, at most */
+/* the largest number of halvings that make these cells from boxes */
 static PetscInt Refinements(const VpUserGrid *grid)
 {
   PetscInt level = 0;
@@ -76,7 +76,7 @@ static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the box that a point is in, of the grid's boxes along d */
+/* index along d of the box that contains x; a box has `step` cells */
 static PetscInt BoxAt(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
 {
   PetscInt box = 0;
@@ -85,7 +85,7 @@ static PetscInt BoxAt(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
   return box;
 }
 
-/* the labels of boxes' sides at the ends of the domain */
+/* Sets the labels of the boxes' sides at the ends of the domain. */
 static PetscErrorCode SetLabels(DM dm, const VpUserGrid *grid)
 {
   const int        dim = grid->dim;
@@ -139,7 +139,7 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether each of so many own roots has a leaf on some rank */
+/* *have: each of the n own roots has a leaf on some rank */
 static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
 {
   const PetscInt *degree;

@@ -1,4 +1,4 @@
-/* What DMGetCoordinates() and DMGetBoundingBox() answer. The corners of the cells are found when somebody asks for them. */
+/* DMGetCoordinates() and DMGetBoundingBox(). The corners of the cells are computed on request. */
 #include "internal.h"
 #include <petscdmshell.h>
 
@@ -25,13 +25,13 @@ static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Later versions of PETSc also ask for indices, which a DMDA has. */
+/* Recent versions of PETSc also ask for the first and last index of a DMDA. */
 static PetscErrorCode LocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
 {
   return LocalBounds(dm, lower, upper);
 }
 
-/* coordinates - [own cells][2^dim][dim], x fastest among the corners of a cell, a standard vector of block size dim */
+/* coordinates: [own cells][2^dim][dim], x fastest among the corners of a cell, a standard vector of block size dim */
 static PetscErrorCode Corners(DM dm, Vec *coordinates)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
@@ -85,8 +85,9 @@ static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMGetCoordinates() makes the global vector out of the local one, by the coordinate DM. The local one is short: the corners [2][dim] of
-   the smallest box around this rank's cells, if it has cells. PETSc 3.18 finds the bounding box of the DM by it. */
+/* DMGetCoordinates() makes the global vector from the local one with the coordinate DM. The local vector only holds the two corners
+   [2][dim] of the smallest box around this rank's cells, if the rank has cells. PETSc 3.18 computes the DM's bounding box from these
+   corners. */
 PetscErrorCode DMVPatchDGSetLocalCoordinates(DM dm)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
@@ -113,6 +114,6 @@ PetscErrorCode DMVPatchDGSetCoordinateOps(DM dm)
   PetscFunctionBegin;
   dm->ops->createcoordinatedm = CreateCoordinateDM;
   dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : LocalBounds, default : LocalBoundsNoIndices);
-  PetscCall(VecCreate(PETSC_COMM_SELF, &dm->coordinates[0].xl)); /* DMGetCoordinates() before DMSetUp() is an error */
+  PetscCall(VecCreate(PETSC_COMM_SELF, &dm->coordinates[0].xl)); /* makes DMGetCoordinates() before DMSetUp() an error */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* DMVPATCHDG: the mesh, the space and the operator as a DM. */
+/* DMVPATCHDG: mesh, space and operator as a DM. */
 #include "usergrid.h"
 #include "../fields/fields.h"
 #include "../fields/places.h"
@@ -20,7 +20,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMGetRefineLevel(dm, &level));
   PetscCheck(level >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_refine %" PetscInt_FMT ": the number of refinements is 0 or more", level);
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscCall(VpDomainDestroy(&dg->boxes)); /* It is left of a set-up that failed. */
+  PetscCall(VpDomainDestroy(&dg->boxes)); /* A set-up that failed may have left a domain. */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
   PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
@@ -52,14 +52,14 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(DMVPatchDGDestroyLabels(dm));
-  ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The DM may get another type. */
+  ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The type of the DM may change. */
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a DM with the settings of dm on the given mesh, whose reference it takes over, or one that is not set up where that is NULL.
-   coefficient: of mesh's own cells, or NULL; a tensor where that of dm is one */
+/* Creates a DM with the settings of dm on the given mesh and takes over the mesh's reference. mesh NULL: the new DM is not set up.
+   coefficient: [own cells of mesh], a tensor if the coefficient of dm is a tensor; or NULL */
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = dm->data, *to;
@@ -107,7 +107,7 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc sets the level of a refined DM itself, and leaves that of a coarsened one to CoarsenHook(). */
+/* PETSc sets the level of a refined DM, and CoarsenHook() sets the level of a coarsened one. */
 PetscErrorCode DMVPatchDGCreateOn(DM dm, VpMesh mesh, const PetscReal a[], DM *out)
 {
   PetscFunctionBegin;
@@ -146,8 +146,8 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As -pc_type vpatchdg does, as far as boxes stay whole, and at last down to whole boxes. A coarser mesh that is there is taken as it is.
-   */
+/* Chooses the first rule that gives a coarser mesh, beginning with the rule that keeps boxes whole. An existing coarser mesh is taken.
+   *merges: boxes merge */
 static PetscErrorCode WayToCoarsen(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
@@ -193,7 +193,8 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* It runs after PETSc has copied types and levels. Whole boxes get an assembled matrix, which the LU that PCMG puts there needs. */
+/* PETSc calls this after it has copied types and levels. A mesh of whole boxes gets an assembled matrix because PCMG's coarse LU needs
+   entries. */
 static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
 {
   const int level = DMVPatchDGData(coarse)->mesh->level;
@@ -206,7 +207,7 @@ static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The neighbours are the ranks with cells beyond this one's faces. */
+/* The neighbours are the ranks that own face neighbours of this rank's cells. */
 static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
 {
   VpRankCount count;
@@ -218,8 +219,8 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. On one rank PCBJACOBI would take a matrix-free one for its
-   block, and PCNONE for its solver. */
+/* DMCreateMatrix() makes the operators, and these follow the DM. On one rank PCBJACOBI would take a matrix-free operator as its block and
+   PCNONE as the block's solver. */
 static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 {
   PetscBool blocks, shell;

@@ -5,5 +5,5 @@
 PetscErrorCode DMCreate_VPatchDG(DM);
 /* settings.c. Ensures: an error unless the dimension is 2, 3 or not set. */
 PetscErrorCode DMVPatchDGCheckDimension(DM);
-/* adaptlabel.c: an adaptor of DMGenerateRegister() */
+/* adaptlabel.c: the adaptor for DMGenerateRegister() */
 PetscErrorCode DMVPatchDGAdaptLabel(DM, Vec metric, DMLabel, DMLabel regions, DM *);

@@ -1,4 +1,5 @@
-/* -vpatchdg_doctor at DMSetUp(): what the mesh will take, printed before it takes it; of cells that are refined one by one, after that. */
+/* -vpatchdg_doctor at DMSetUp(): prints the memory that the mesh will need before the mesh is made. The lines about an adaptive mesh follow
+   when its cells are known. */
 #include "internal.h"
 
 static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const VpSize *size)

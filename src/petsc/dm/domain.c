@@ -1,7 +1,7 @@
-/* The domain of a DMVPATCHDG, made of its settings. */
+/* Makes the domain of a DMVPATCHDG from the settings. */
 #include "internal.h"
 
-/* It is called before anything is made of the settings, since that could fail on some ranks only. */
+/* The comparison comes first because the construction of the domain could fail on some ranks only. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
 {
   DM_VPatchDG   *dg = dm->data;
@@ -35,8 +35,8 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Writes down the places of a grid in a cube of this size, in the order of Morton's curve, so that ranks get compact pieces. *place is the
-   next free one. */
+/* Lists the grid positions inside this cube of size^3 positions along Morton's curve, so that each rank gets a compact piece. *place is the
+   next free entry. */
 static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, PetscInt size, PetscInt (**place)[3])
 {
   const PetscInt half = size / 2;
@@ -64,7 +64,7 @@ static PetscErrorCode CheckCorners(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The domain box consists of grid[0] grid[1] grid[2] boxes. */
+/* Makes the grid[0] grid[1] grid[2] boxes of the domain "box". */
 static PetscErrorCode MakeGrid(DM dm)
 {
   DM_VPatchDG   *dg = dm->data;
@@ -77,7 +77,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
-  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* It comes before there are as many boxes. */
+  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* before the boxes are allocated */
   PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox, NULL, NULL));
   PetscCall(PetscMalloc1(dg->nbox, &place));
   while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
@@ -93,7 +93,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The domains lshape and fichera consist of 2^dim boxes around the middle between their corners, without the last. */
+/* Makes the domains lshape and fichera: the 2^dim boxes around the midpoint, without the last box. */
 static PetscErrorCode MakeReentrant(DM dm)
 {
   DM_VPatchDG   *dg = dm->data;
@@ -136,7 +136,7 @@ PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error where the option -dm_vpatchdg_robin was given and no side is Robin. */
+/* Ensures: an error if the option -dm_vpatchdg_robin was given and no side is Robin. */
 static PetscErrorCode CheckRobin(DM dm, VpDomain domain)
 {
   PetscBool robin = (PetscBool)!DMVPatchDGData(dm)->robin_typed;

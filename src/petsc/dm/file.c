@@ -1,4 +1,4 @@
-/* Vectors of numbers in a file of a binary or HDF5 viewer. */
+/* Vectors in a file of a binary or HDF5 viewer. */
 #include "file.h"
 
 PetscErrorCode VpFileWrite(MPI_Comm comm, PetscViewer viewer, const char name[], PetscInt n, const PetscReal x[])
@@ -13,7 +13,7 @@ PetscErrorCode VpFileWrite(MPI_Comm comm, PetscViewer viewer, const char name[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A binary file that rank 0 reads, or all ranks by MPI: how many bytes are left, on all ranks */
+/* *left: number of bytes left in a binary file that rank 0 reads, the same on all ranks */
 static PetscErrorCode BytesLeft(MPI_Comm comm, PetscViewer viewer, PetscInt64 *left)
 {
   off_t       here = 0, end = 0, back;
@@ -61,8 +61,8 @@ static PetscErrorCode BytesLeftMPI(PetscViewer viewer, PetscInt64 *left)
 }
 #endif
 
-/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. PETSc has an error on rank 0 alone, for whose numbers
-   the other ranks wait, or none where MPI reads. */
+/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. If rank 0 reads, PETSc raises the error on rank 0 only,
+   and the other ranks wait. If MPI reads, PETSc raises none. */
 static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
 {
   const PetscInt64 bytes = 2 * sizeof(PetscInt);
@@ -92,7 +92,7 @@ static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* an error handler that leaves it to the caller to say what is wrong */
+/* An error handler that prints nothing: the caller reports the error. */
 static PetscErrorCode SayNothing(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
                                  const char *text, void *ctx)
 {

@@ -1,8 +1,8 @@
-/* Cells of a DMPLEX that do not fill the grid of their faces, as around a hole: the boxes that they form. */
+/* Cells of a DMPLEX that do not fill the grid of their faces, around a hole for instance: joins the cells to boxes. */
 #include "usergrid.h"
 #include <stdlib.h>
 
-/* by places along z, then y, then x */
+/* compares places by z, then y, then x */
 static int ByPlace(const void *a, const void *b)
 {
   const PetscInt *x = ((const VpUserCell *)a)->at, *y = ((const VpUserCell *)b)->at;
@@ -13,7 +13,7 @@ static int ByPlace(const void *a, const void *b)
   return 0;
 }
 
-/* cells of the next coarser grid first */
+/* compares the places of the parents, then the cells' own places */
 static int ByFamily(const void *a, const void *b)
 {
   VpUserCell x = *(const VpUserCell *)a, y = *(const VpUserCell *)b;
@@ -24,7 +24,7 @@ static int ByFamily(const void *a, const void *b)
   return order ? order : ByPlace(a, b);
 }
 
-/* Sides between cells lose their labels. Requires: every cell takes one place. */
+/* Removes the labels of sides between cells. Requires: every cell takes one place. */
 static void ForgetLabelsInside(VpUserGrid *grid)
 {
   const size_t n = (size_t)grid->ncell;
@@ -40,8 +40,8 @@ static void ForgetLabelsInside(VpUserGrid *grid)
   }
 }
 
-/* Makes one cell of a family of 2^dim, which comes x fastest. False if a cell is missing, or if widths or the labels of a side differ.
-   step: the faces between places of the children */
+/* Joins 2^dim children, x fastest, to their parent. Returns false if a child is missing, or if widths or the labels of a side differ. step:
+   number of faces from one child to the next */
 static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt step, VpUserCell *parent)
 {
   *parent = child[0];
@@ -56,13 +56,12 @@ static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt
     }
   }
   for (int d = 0; d < grid->dim; d++) {
-    if (!VpAreEqual(grid->face[d], parent->at[d] * 2 * step, 2 * step))
-      return PETSC_FALSE; /* All children are there, so are their faces. */
+    if (!VpAreEqual(grid->face[d], parent->at[d] * 2 * step, 2 * step)) return PETSC_FALSE; /* The face of an existing child exists. */
   }
   return PETSC_TRUE;
 }
 
-/* Joins families as long as all cells have one. Ensures: places of cells are 2^*level faces apart. */
+/* Joins families while every cell has one. Ensures: cells are 2^*level faces apart. */
 static PetscErrorCode JoinAll(VpUserGrid *grid, PetscInt *level)
 {
   const PetscInt children = (PetscInt)1 << grid->dim;

@@ -1,10 +1,10 @@
-/* A DMDA as a grid of cells: where faces are in every direction. */
+/* A DMDA as a grid of cells: finds the coordinates of the faces in every direction. */
 #include "usergrid.h"
 #include <petscdmda.h>
 
 typedef struct {
-  PetscInt  dim, n[3], dof, start[3], count[3]; /* entries of all ranks, own ones */
-  PetscBool periodic[3], cells;                 /* Entries are cells, else vertices. */
+  PetscInt  dim, n[3], dof, start[3], count[3]; /* n: entries on all ranks; start, count: own entries */
+  PetscBool periodic[3], cells;                 /* cells: the entries are cells; otherwise vertices */
 } Entries;
 
 static PetscErrorCode GetEntries(DM da, Entries *e)
@@ -23,8 +23,8 @@ static PetscErrorCode GetEntries(DM da, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the least and the largest coordinate along d of the entries of every number there, on all ranks: range [n][2];
-   integers where none are set */
+/* range [n][2]: the smallest and the largest coordinate along d of the entries with each index, over all ranks. Without coordinates:
+   indices */
 static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScalar values[], PetscReal range[])
 {
   PetscFunctionBegin;
@@ -41,7 +41,7 @@ static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* fills grid->entry. Ensures: an error unless coordinates are those of a grid. */
+/* Fills grid->entry. Ensures: an error unless the coordinates form a grid. */
 static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
 {
   const PetscScalar *values = NULL;
@@ -76,7 +76,7 @@ static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether all of n coordinates are as far from one another as the first two are */
+/* Tests whether n coordinates are equidistant. */
 static PetscBool AreRegular(PetscInt n, const PetscReal x[])
 {
   for (PetscInt i = 1; i + 1 < n; i++) {
@@ -85,7 +85,8 @@ static PetscBool AreRegular(PetscInt n, const PetscReal x[])
   return PETSC_TRUE;
 }
 
-/* The faces along d from the coordinates of entries. The last one of a periodic direction is that of its period, if it is known. */
+/* Computes the faces along d from the coordinates of the entries. If PETSc knows the period, it gives the last face of a periodic
+   direction. */
 static PetscErrorCode FindFaces(DM da, const Entries *e, int d, const PetscReal x[], PetscReal face[])
 {
   const PetscInt   n = e->n[d];

@@ -1,7 +1,7 @@
-/* Where the boxes of a grid have their faces, direction by direction: given as numbers, or in words. */
+/* The faces of a grid's boxes in each direction, from numbers or from words. */
 #include "internal.h"
 
-#define MAX_PIECES 4096 /* more than a list may have, so that too many are noticed */
+#define MAX_PIECES 4096 /* more than any list may have, so that longer lists are noticed */
 
 PetscReal DMVPatchDGFace(DM dm, PetscInt d, PetscInt i)
 {
@@ -125,10 +125,10 @@ PetscErrorCode DMVPatchDGGetGrid(DM dm, PetscInt direction, PetscInt *n, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a list of faces that grows */
+/* a growing list of faces */
 typedef struct {
   MPI_Comm    comm;
-  const char *option, *piece; /* what is being read */
+  const char *option, *piece; /* what is being read, for messages */
   PetscInt    n, room;
   PetscReal  *x;
 } Faces;
@@ -155,7 +155,7 @@ static PetscErrorCode ReadNumber(const Faces *f, const char text[], PetscReal *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where face i of n lies between 0 and 1. From the wide end geometric widths cannot overflow. */
+/* Position of face i of n in [0,1]. Geometric widths are summed from the wide end so that they cannot overflow. */
 static PetscReal EqualFraction(PetscInt i, PetscInt n, PetscReal unused)
 {
   return (PetscReal)i / (PetscReal)n;
@@ -175,7 +175,7 @@ static PetscReal TanhFraction(PetscInt i, PetscInt n, PetscReal strength)
   return 0.5 + 0.5 * tanh(strength * (2 * (double)i / (double)n - 1)) / tanh(strength);
 }
 
-/* Appends the faces of a piece of n boxes; its words are number[3 or 4]: a, b, n and what fraction() needs. */
+/* Appends the faces of a piece with n boxes. number[given], 3 or 4 words: a, b, n and the parameter of fraction() */
 static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], PetscReal (*fraction)(PetscInt, PetscInt, PetscReal))
 {
   PetscReal x[4] = {0, 0, 0, 1};

@@ -1,8 +1,9 @@
-/* A DMPLEX of boxes as cells of a grid: where faces are in every direction, their labels, and which cells there are if not all. */
+/* A DMPLEX of boxes as a grid of cells: finds the faces in every direction, the labels, and the list of cells if these do not fill the
+   grid. */
 #include "usergrid.h"
 #include <petscdmplex.h>
 
-/* Calls work(context, cell, lower, upper) for own cells in order. Ensures: an error on all ranks unless all are boxes. */
+/* Calls work(context, cell, lower, upper) for own cells in order. Ensures: an error on all ranks unless all cells are boxes. */
 typedef PetscErrorCode CellWork(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[]);
 static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
 {
@@ -24,7 +25,7 @@ static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
     PetscInt           n, where = -1;
 
     if (ghosts > 0 && ghost) PetscCall(PetscFindInt(c, ghosts, ghost, &where));
-    if (where >= 0 || (!ghost && c < ghosts)) continue; /* without a list ghosts are the first points */
+    if (where >= 0 || (!ghost && c < ghosts)) continue; /* Without a list, the first points are ghosts. */
     PetscCall(DMPlexGetCellCoordinates(plex, c, &discontinuous, &n, &array, &x));
     boxes = (PetscBool)(boxes && n == dim << dim);
     for (PetscInt d = 0; d < dim; d++) lower[d] = PETSC_MAX_REAL, upper[d] = -PETSC_MAX_REAL;
@@ -32,7 +33,7 @@ static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
       lower[i % dim] = PetscMin(lower[i % dim], PetscRealPart(x[i]));
       upper[i % dim] = PetscMax(upper[i % dim], PetscRealPart(x[i]));
     }
-    for (PetscInt i = 0; i < n; i++) { /* every vertex is a corner, and no NaN */
+    for (PetscInt i = 0; i < n; i++) { /* Every vertex must be a corner; NaN fails, too. */
       const PetscReal at = PetscRealPart(x[i]), eps = VP_GRID_SLACK * (upper[i % dim] - lower[i % dim]);
 
       if (!(at - lower[i % dim] <= eps) && !(upper[i % dim] - at <= eps)) boxes = PETSC_FALSE;
@@ -45,7 +46,7 @@ static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* lower and upper ends of cells along every direction */
+/* the lower and upper ends of cells in every direction */
 typedef struct {
   int        dim;
   PetscInt   n;
@@ -80,7 +81,7 @@ static PetscErrorCode StoreCenter(void *context, PetscInt cell, const PetscReal 
   return PETSC_SUCCESS;
 }
 
-/* sorts x[n] and leaves one of those that rounding alone makes different; eps: how far these are apart at most */
+/* Sorts x[n] and removes duplicates. Coordinates at most eps apart count as equal. */
 static PetscErrorCode Unique(PetscInt *n, PetscReal x[], PetscReal eps)
 {
   PetscInt count = 0;
@@ -94,7 +95,7 @@ static PetscErrorCode Unique(PetscInt *n, PetscReal x[], PetscReal eps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *all: the n things of every rank, of so many bytes, one rank's after the other's; for the caller to free */
+/* *all: the n items of `bytes` bytes from every rank, ordered by rank; freed by the caller */
 static PetscErrorCode GatherAll(MPI_Comm comm, PetscInt n, MPI_Datatype type, size_t bytes, const void *mine, PetscInt *count, void *all)
 {
   PetscMPIInt size, here, *number, *first, total = 0;
@@ -117,7 +118,7 @@ static PetscErrorCode GatherAll(MPI_Comm comm, PetscInt n, MPI_Datatype type, si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the different coordinates of all ranks' x[n] */
+/* *all: the distinct coordinates of all ranks' x[n] */
 static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], PetscInt *count, PetscReal **all)
 {
   PetscReal eps = PETSC_MAX_REAL;
@@ -132,16 +133,16 @@ static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cells' places in the grid, and their faces' labels */
+/* the places of cells in the grid, and the labels of their faces */
 typedef struct {
   DM          plex;
   DMLabel     label; /* or NULL */
   VpUserGrid *grid;
   PetscInt    n;
-  VpUserCell *cell; /* [n] own ones */
+  VpUserCell *cell; /* [n] own cells */
 } Places;
 
-/* the cell along d that x is in */
+/* index along d of the cell that contains x */
 static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
 {
   PetscInt lower = 0, upper = grid->n[d];
@@ -155,7 +156,7 @@ static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
   return lower;
 }
 
-/* the face along d that x is on, but for rounding */
+/* index along d of the face closest to x */
 static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
 {
   const PetscInt   at = CellAt(grid, d, x);
@@ -164,7 +165,7 @@ static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
   return x - face[0] < face[1] - x ? at : at + 1;
 }
 
-/* label[side] of a cell, -1 for none. A face is on that side of the cell where its centre is. */
+/* label[side] of a cell, -1 for none. The centre of a face tells its side. */
 static PetscErrorCode LabelsOf(const Places *p, PetscInt cell, const PetscReal lower[], const PetscReal upper[], PetscInt label[6])
 {
   const PetscInt *face;
@@ -189,7 +190,7 @@ static PetscErrorCode LabelsOf(const Places *p, PetscInt cell, const PetscReal l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of cells, on a side of the domain */
+/* number of faces on a side of the domain */
 static PetscInt FacesOf(const VpUserGrid *grid, int side)
 {
   return grid->n[VpAlongSide(side, 0)] * grid->n[VpAlongSide(side, 1)];
@@ -224,7 +225,7 @@ static PetscErrorCode StoreCell(void *context, PetscInt cell, const PetscReal lo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The label that PETSc's own meshes have, or that it reads from files; NULL on a rank that has none. *found: whether a rank has one */
+/* *label: "Face Sets" or "marker", whichever the mesh has; NULL on a rank that has none. *found: some rank has one */
 static PetscErrorCode FindLabel(DM plex, int dim, DMLabel *label, int *found)
 {
   PetscInt depth;
@@ -261,7 +262,7 @@ static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the n own cells where those of all ranks do not fill the grid */
+/* Lists the n own cells of a mesh whose cells do not fill the grid. */
 static PetscErrorCode FindCells(DM plex, PetscInt n, VpUserGrid *grid)
 {
   Places       p = {.plex = plex, .grid = grid};
@@ -280,7 +281,7 @@ static PetscErrorCode FindCells(DM plex, PetscInt n, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells that do not overlap fill the grid of their faces if they are as many as it has. Others become a list. */
+/* Cells do not overlap, so they fill the grid if their number equals the grid's. Otherwise they are listed. */
 PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
 {
   const MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
@@ -297,7 +298,7 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
              dim);
   PetscCall(ForCells(plex, CountCell, &cells));
   for (int d = 0; d < grid->dim; d++) PetscCall(PetscMalloc1(2 * cells.n, &cells.end[d]));
-  total = (double)cells.n; /* PetscInt may not count the cells of all ranks */
+  total = (double)cells.n; /* The number of all cells may exceed PetscInt. */
   cells.n = 0;
   PetscCall(ForCells(plex, StoreEnds, &cells));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));

@@ -1,34 +1,34 @@
-/* What the files of this folder share. */
+/* Declarations shared by the files of this folder. */
 #pragma once
 #include "dm.h"
 #include "../forecast/forecast.h"
 #include "../support/setting.h"
 
-/* the dimension, 3 where it is not set */
+/* the dimension, 3 by default */
 static inline PetscInt DMVPatchDGDim(DM dm)
 {
   return dm->dim > 0 ? dm->dim : 3;
 }
 
-/* settings.c: the settings that are a number or a name, in the DM's data; and those that PETSc keeps in the DM itself */
+/* settings.c: settings with one value in the DM's data, and settings that PETSc keeps in the DM */
 enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
 enum { VP_DM_DIM, VP_DM_REFINE };
 extern const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
-/* what setters and getters do; caller: the getter. Ensures: an error where the DM is set up and the setting would change. */
+/* Setters and getters; caller: name of the getter. Ensures: an error if the DM is set up and the setting would change. */
 PetscErrorCode DMVPatchDGSet(DM, int setting, PetscReal value);
 PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
-/* Ensures: an error if something changes and the DM is set up. */
+/* Ensures: an error if `changes` holds and the DM is set up. */
 PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
 /* options.c */
 PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
-/* From now on options with the prefix of `of` that refine have done so on dm. */
+/* Records that the refining options with the prefix of `of` were applied to dm. */
 PetscErrorCode DMVPatchDGEndOptions(DM of, DM dm);
 
-/* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
+/* domain.c: makes the boxes that the settings describe. Ensures: an error on all ranks unless the settings are equal on all ranks. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
-PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
-/* whether a box is missing at the domain's upper corner */
+PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the local part of DMVPatchDGCreateDomain() */
+/* Tests whether the box at the domain's upper corner is missing. */
 static inline PetscBool VpIsReentrant(VPatchDGDomain domain)
 {
   return (PetscBool)(domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA);
@@ -60,51 +60,51 @@ static inline VpBoundary VpBoundaryOf(VPatchDGBoundary boundary, PetscReal alpha
 typedef struct VpLabels_ *VpLabels;
 PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);
 PetscErrorCode            DMVPatchDGDestroyLabels(DM);
-PetscInt                  DMVPatchDGLabelConditions(DM);              /* how many labels have one */
-void DMVPatchDGListCondition(DM, PetscInt i, PetscReal condition[3]); /* the i-th one: label, VPatchDGBoundary, alpha */
-/* Ensures: an error on all ranks unless the labels that have conditions are there, and are those of the boxes. */
+PetscInt                  DMVPatchDGLabelConditions(DM);                                   /* number of labels with a condition */
+void                      DMVPatchDGListCondition(DM, PetscInt i, PetscReal condition[3]); /* condition i: label, VPatchDGBoundary, alpha */
+/* Ensures: an error on all ranks unless all ranks agree, the labels belong to the boxes, and a side has every label with a condition. */
 PetscErrorCode DMVPatchDGCheckLabels(DM);
-/* changes what holds on a side of a box if its label has a condition */
+/* Overwrites the condition of a box's side if its label has one. */
 void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, PetscReal *alpha);
-/* boundaryfunction.c: gives the domain the conditions that labels and the user's function say, if there are any */
+/* boundaryfunction.c: sets the domain's conditions from labels and the user's function, if any */
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
-/* boxes.c: copies the corners of so many boxes, [nbox][dim]; NULL: makes room for them */
+/* boxes.c: copies the corners of the boxes, [nbox][dim]. NULL: only allocates */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
-/* gridlines.c: where face i of the grid's boxes is; others: whether other options describe the grid */
+/* gridlines.c: coordinate of face i of the grid; reads the options of the grid. others: other options describe the grid, too */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
-/* limits.c, all collective. Ensures: an error when boxes refined `level` times have more unknowns than PetscInt counts, or more on a rank
-   than its part of a vector or its memory holds. */
+/* limits.c, all collective. Ensures: an error if boxes refined `level` times have more unknowns than PetscInt counts, or more per rank than
+   vectors or memory hold. */
 PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
-/* the same of a mesh that is there, and DMVPatchDGCheckScale() */
+/* The same for an existing mesh, and DMVPatchDGCheckScale(). */
 PetscErrorCode DMVPatchDGCheckMesh(DM, VpMesh);
-/* Ensures: an error when double precision does not hold what the operator and its vectors are made of, with these boxes, or with a
-   coefficient of own cells (NULL: 1). */
+/* Ensures: an error if double precision cannot represent the operator and its vectors, on these boxes or with this coefficient [own cells]
+   (NULL: 1). */
 PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
 PetscErrorCode DMVPatchDGCheckCoefficient(DM, int tensor, const PetscReal a[]);
-/* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the
-   mean of its children's. */
+/* coefficient.c: the coefficient on own cells of the next finer or coarser mesh, freed by the caller; NULL: 1. A coarser cell gets the mean
+   of its children. */
 PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
-/* doctor.c: prints what -vpatchdg_doctor says before there is a mesh of that level; of one that is adaptive, else nothing */
+/* doctor.c: prints the lines of -vpatchdg_doctor before a mesh of that level is made; prints the lines about an adaptive mesh */
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
-/* adapt.c: the mesh of dg->leaves; one in whose place, as it is not the DM's yet, comes one whose cells at the point and the sphere are
-   refined, which the doctor sees; a DM with all cells marked */
+/* adapt.c: makes the mesh whose depths are dg->leaves; replaces *mesh by one that is refined at the point and the sphere, and calls the
+   doctor; makes a DM with all cells marked */
 PetscErrorCode DMVPatchDGCreateLeaves(DM, VpMesh *);
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
-/* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
+/* dm.c: creates a DM with the same settings that is set up on another mesh, and takes over the mesh's reference. a: [own cells], or NULL */
 PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
-/* view.c: DMView(); and what PetscObjectView() does with a DM */
+/* view.c: DMView(); DMViewFromOptions() */
 PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
 PetscErrorCode DMVPatchDGViewObject(PetscObject, PetscViewer);
-/* restart.c: writes the DM to a viewer that vectors can be written to; reads one */
+/* restart.c: writes the DM to a binary or HDF5 viewer; reads a DM */
 PetscErrorCode DMVPatchDGSave(DM, PetscViewer);
 PetscErrorCode DMLoad_VPatchDG(DM, PetscViewer);
-/* vectors.c: gives the DM its operations on vectors */
+/* vectors.c: sets the DM's vector operations */
 void DMVPatchDGSetVectorOps(DM);
-/* coordinates.c: what DMGetCoordinates() and DMGetBoundingBox() ask; to be called when there is a mesh */
+/* coordinates.c: sets the operations of DMGetCoordinates() and DMGetBoundingBox(); makes the local coordinates of a DM with a mesh */
 PetscErrorCode DMVPatchDGSetCoordinateOps(DM);
 PetscErrorCode DMVPatchDGSetLocalCoordinates(DM);

@@ -1,4 +1,4 @@
-/* Boundary conditions by labels: sides of boxes have numbers, and numbers have conditions. */
+/* Boundary conditions by labels: the sides of boxes have labels, and labels have conditions. */
 #include "internal.h"
 
 typedef struct {
@@ -8,7 +8,7 @@ typedef struct {
 } Condition;
 
 struct VpLabels_ {
-  PetscInt   dim, nbox, *side; /* [nbox][2 dim] the labels of boxes' sides */
+  PetscInt   dim, nbox, *side; /* side: [nbox][2 dim] labels */
   PetscInt   n;
   Condition *condition; /* [n] */
 };
@@ -113,7 +113,7 @@ void DMVPatchDGAskLabels(DM dm, PetscInt box, PetscInt side, VPatchDGBoundary *b
   *alpha = found->alpha;
 }
 
-/* Ensures: an error on all ranks unless all were given the same. */
+/* Ensures: an error on all ranks unless labels and conditions are equal on all ranks. */
 static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
 {
   const PetscInt sides = labels ? labels->nbox * 2 * labels->dim : 0, n = labels ? labels->n : 0;

@@ -1,10 +1,10 @@
-/* What a DMVPATCHDG refuses because numbers, vectors or memory do not hold it. */
+/* Refuses a DMVPATCHDG that exceeds the range of numbers, the size of vectors, or the memory. */
 #include "internal.h"
 
-#define MOST  1e95  /* the most that volumes, h^2, a/h^2 and their inverses may be: squares of the norms of x and b are numbers then */
-#define ENTRY 1e290 /* the most that an entry of the operator may be */
+#define MOST  1e95  /* largest value of volumes, h^2, a/h^2 and their inverses for which the squared norms of x and b are representable */
+#define ENTRY 1e290 /* largest entry of the operator */
 
-/* PETSc's vectors leave their arithmetic to BLAS, which may count a rank's unknowns in int, and on GPUs to cuBLAS, which does. */
+/* PETSc's vectors call BLAS, which may count a rank's unknowns in int, and on GPUs cuBLAS, which does so. */
 static PetscErrorCode MostUnknowns(DM dm, double *most)
 {
   PetscBool host;
@@ -25,7 +25,7 @@ static PetscErrorCode CheckMemory(MPI_Comm comm, const VpBackend *backend, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cause: what makes the mesh so large */
+/* cause: what determines the size of the mesh, for the message */
 static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *size, const char cause[])
 {
   const double unknowns = VpUnknowns(size), share = ceil(size->cells / size->ranks) * pow(size->degree + 1, size->dim);
@@ -78,7 +78,7 @@ static PetscBool Holds(PetscReal x)
   return x >= 1 / MOST && x <= MOST;
 }
 
-/* whether double precision holds the product and the squares of a cell's sizes h[dim], and 1/h^2 */
+/* Tests whether double precision represents the product and the squares of a cell's sizes h[dim], and 1/h^2. */
 static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;

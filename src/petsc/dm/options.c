@@ -1,9 +1,9 @@
-/* The options of a DMVPATCHDG. Each calls a setter. */
+/* The options of a DMVPATCHDG. Each option calls a setter. */
 #include "internal.h"
 
-#define MAX_ENTRIES 16 /* more than a list may have, so that too many are noticed */
+#define MAX_ENTRIES 16 /* more than any list may have, so that longer lists are noticed */
 
-/* alone: whether one entry may stand for all */
+/* alone: one entry may stand for all */
 static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need, PetscBool alone)
 {
   PetscFunctionBegin;
@@ -13,7 +13,7 @@ static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for `need` numbers; *set: whether they are given. */
+/* Asks for `need` numbers. *set: the option was given */
 static PetscErrorCode NumbersOption(DM dm, const char option[], const char text[], const char setter[], PetscInt need, PetscBool alone,
                                     PetscReal x[MAX_ENTRIES], PetscBool *set, VpOptionItems PetscOptionsObject)
 {
@@ -94,7 +94,7 @@ static PetscErrorCode CheckDomain(DM dm, const char option[], PetscBool fits, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for `need` numbers about where the domain lies. */
+/* Asks for `need` numbers that describe the place of the domain. */
 static PetscErrorCode CornerOption(DM dm, const char option[], const char text[], PetscInt need, PetscReal x[MAX_ENTRIES], PetscBool *set,
                                    VpOptionItems PetscOptionsObject)
 {
@@ -104,7 +104,7 @@ static PetscErrorCode CornerOption(DM dm, const char option[], const char text[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMDA's order, x-,x+,y-,..., or corner by corner */
+/* Corners in DMDA's order, x-,x+,y-,..., or as lower and upper corner */
 static PetscErrorCode CornerOptions(DM dm, PetscBool set[3], VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = dm->data;
@@ -165,7 +165,7 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   }
   PetscCall(VpSettingAsk(&DMVPatchDGSettings.row[VP_DM_DOMAIN], PetscOptionsObject, (PetscReal)dg->domain, &domain, &set));
   if (set && !asked && !dg->mesh && VpIsReentrant((VPatchDGDomain)domain))
-    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* It replaces the program's: options come last. */
+    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* Options override the program. */
   if (set) PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)domain));
   dg->dim_by_default = (PetscBool)(dm->dim < 0 || (dg->dim_by_default && !asked));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
@@ -173,7 +173,7 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* done: options have refined what the DM is made of, and do not refine it again */
+/* done: the options already refined the DM that this one was made from, so they do not refine again */
 static PetscErrorCode RefineOption(DM dm, PetscBool done, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG   *dg = dm->data;

@@ -1,8 +1,8 @@
-/* The coefficient by regions of a DMPLEX, its label "Cell Sets". */
+/* The coefficient by regions of a DMPLEX, from its label "Cell Sets". */
 #include "usergrid.h"
 #include <petscsf.h>
 
-/* region [own cells] of a DM that DMConvert() made of the mesh */
+/* region [own cells] of a DM that DMConvert() made from the mesh */
 static PetscErrorCode RegionsOfCells(DM cells, DM mesh, PetscInt region[])
 {
   PetscInt n, *theirs;
@@ -18,13 +18,13 @@ static PetscErrorCode RegionsOfCells(DM cells, DM mesh, PetscInt region[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define NEAR 1e-6 /* of a cell's size */
+#define NEAR 1e-6 /* tolerance relative to the size of a cell */
 
 typedef struct {
   PetscReal lower[3], size[3];
 } Bounds;
 
-/* Ensures: an error on all ranks unless each cell of `fine` lies in the one cell of `coarse` that sf has for it. */
+/* Ensures: an error on all ranks unless each cell of `fine` lies in the cell of `coarse` that sf maps it to. */
 static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
 {
   Bounds      *of, *around, b;
@@ -55,7 +55,7 @@ static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the cells of `coarse` that own cells of `fine` have their centres in: leaves are these */
+/* Creates a map whose leaves are the own cells of `fine` and whose roots are the cells of `coarse` that contain their centres. */
 static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
 {
   const int    dim = fine->dim;
@@ -81,7 +81,7 @@ static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* region [own cells], where the DM's cells may be smaller than the mesh's */
+/* region [own cells], also if the DM's cells are smaller than the mesh's */
 static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
 {
   PetscInt n, *there;
@@ -90,7 +90,7 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
 
   PetscFunctionBegin;
   PetscCall(DMConvert(mesh, DMVPATCHDG, &cells));
-  PetscCall(DMSetOptionsPrefix(cells, "vpatchdg_regions_")); /* -dm_view is meant for others */
+  PetscCall(DMSetOptionsPrefix(cells, "vpatchdg_regions_")); /* keeps -dm_view from printing this DM */
   PetscCall(DMSetUp(cells));
   PetscCheck(cells->dim == dm->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGSetRegionCoefficient(): the mesh has %" PetscInt_FMT " dimensions, the DM %" PetscInt_FMT, cells->dim, dm->dim);
@@ -106,7 +106,7 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where a region is in the list, or n */
+/* index of a region in the list, or n */
 static PetscInt Find(PetscInt n, const PetscInt region[], PetscInt wanted)
 {
   PetscInt i = 0;
@@ -115,7 +115,7 @@ static PetscInt Find(PetscInt n, const PetscInt region[], PetscInt wanted)
   return i;
 }
 
-/* Ensures: an error on all ranks that names regions of cells which are not in the list, if there are any. */
+/* Ensures: an error on all ranks that names the regions of cells that are missing in the list, if any. */
 static PetscErrorCode CheckRegions(MPI_Comm comm, PetscInt cells, const PetscInt of[], PetscInt n, const PetscInt region[])
 {
   char     text[256] = "";
@@ -139,7 +139,7 @@ static PetscErrorCode CheckRegions(MPI_Comm comm, PetscInt cells, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks unless they give the same list. */
+/* Ensures: an error on all ranks unless their lists are equal. */
 static PetscErrorCode CheckList(MPI_Comm comm, PetscInt n, const PetscInt region[], const PetscReal a[])
 {
   static const char what[] = "the regions of DMVPatchDGSetRegionCoefficient() and their coefficients";

@@ -1,10 +1,10 @@
-/* DMView() to a binary or HDF5 viewer, and DMLoad(): a DM as vectors of numbers, which both viewers know how to write and read. */
+/* DMView() to a binary or HDF5 viewer, and DMLoad(): a DM as vectors, which both viewers can write and read. */
 #include "file.h"
 #include "internal.h"
 
-/* The vector of settings has these numbers and then lists: the faces of the grid's boxes along each direction, the corners of boxes, the
-   labels of sides, the conditions of labels, and what holds on every side. The vector of depths says how often each cell of an adaptive
-   mesh was halved, and the last one is the coefficient; both are in the order of the cells. */
+/* The vector of settings starts with these numbers. Lists follow: the faces of the grid's boxes in each direction, the corners of boxes,
+   the labels of sides, the conditions of labels, and the condition of each side. The vector of depths has the number of halvings of each
+   cell of an adaptive mesh. The last vector is the coefficient. Both are in the order of the cells. */
 enum {
   MAGIC,
   VERSION,
@@ -13,19 +13,19 @@ enum {
   DEGREE,
   PENALTY,
   REACTION,
-  REFINE,   /* how often all boxes are refined, at least */
-  ADAPTIVE, /* 1: there is a vector of depths */
-  WIDTH,    /* numbers of the coefficient per cell, 0: there is no vector of it */
+  REFINE,   /* smallest number of refinements of a box */
+  ADAPTIVE, /* 1: a vector of depths follows */
+  WIDTH,    /* number of coefficients per cell; 0: no vector of them follows */
   GRID,
   LOWER = GRID + 3,
   UPPER = LOWER + 3,
   BOUNDARY = UPPER + 3,
   ALPHA = BOUNDARY + 6,
-  FACES = ALPHA + 6, /* 0, or how many faces follow along each direction */
-  BOXES = FACES + 3, /* 0, or how many boxes have corners, */
-  LABELED,           /* labels */
-  ASKED,             /* and conditions on every side */
-  CONDITIONS,        /* how many labels have a condition */
+  FACES = ALPHA + 6, /* number of faces in each direction, or 0 */
+  BOXES = FACES + 3, /* number of boxes with corners, or 0 */
+  LABELED,           /* number of boxes with labels, or 0 */
+  ASKED,             /* number of boxes with a condition for each side, or 0 */
+  CONDITIONS,        /* number of labels with a condition */
   HEAD
 };
 enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LISTS };
@@ -34,7 +34,7 @@ enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CO
 
 static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient"};
 
-/* how many numbers each list has; a double, since those of a file may be anything */
+/* count: lengths of the lists; double, because a file may contain any numbers */
 static void CountLists(const PetscReal head[], double count[LISTS])
 {
   const double dim = (double)head[DIM];
@@ -46,7 +46,7 @@ static void CountLists(const PetscReal head[], double count[LISTS])
   count[LIST_ASKED] = 4 * dim * (double)head[ASKED];
 }
 
-/* Ensures: list[i] points to list i of the settings x. Requires: the settings have as many numbers as their head says. */
+/* list[i] = list i of the settings x. Requires: x is as long as its head says. */
 static void FindLists(PetscReal x[], PetscReal *list[LISTS])
 {
   double count[LISTS];
@@ -92,7 +92,7 @@ static void FillHead(DM dm, PetscReal head[])
   head[ASKED] = dg->asked ? dg->mesh->domain->nbox : 0;
 }
 
-/* what holds on every side of a box, as DMVPatchDGAskBoundary() has it: a number of VPatchDGBoundary, and alpha */
+/* to [nbox][2 dim][2] = {VPatchDGBoundary, alpha} as DMVPatchDGAskBoundary() found them */
 static void FillAsked(VpDomain domain, PetscReal to[])
 {
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
@@ -165,7 +165,7 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the settings, on all ranks; to be freed */
+/* *x: [*n] the settings, the same on all ranks, freed by the caller */
 static PetscErrorCode ReadSettings(DM dm, PetscViewer viewer, PetscInt *n, PetscReal **x)
 {
   Vec                v, all;
@@ -188,7 +188,7 @@ static PetscErrorCode ReadSettings(DM dm, PetscViewer viewer, PetscInt *n, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the number of a file as a whole one; where it is none, one that the setters refuse */
+/* x as an integer; -PETSC_MAX_INT, which setters refuse, if x is not an integer */
 static PetscInt Whole(PetscReal x)
 {
   return x == PetscFloorReal(x) && PetscAbsReal(x) < (PetscReal)PETSC_MAX_INT ? (PetscInt)x : -PETSC_MAX_INT;
@@ -265,7 +265,7 @@ static PetscErrorCode TakeLabels(DM dm, const PetscReal x[], PetscReal *const li
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a VPatchDGBoundaryFunction: what the file says of every side */
+/* A VPatchDGBoundaryFunction that returns the conditions in the file. */
 static PetscErrorCode Answer(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[], VPatchDGBoundary *boundary,
                              PetscReal *alpha, void *ctx)
 {
@@ -278,7 +278,7 @@ static PetscErrorCode Answer(PetscInt dim, PetscInt box, PetscInt side, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the DM up, with the leaves that come next in the file if there are any. asked: see LIST_ASKED, or NULL */
+/* Sets up the DM, and reads the leaves from the file if the mesh is adaptive. asked: LIST_ASKED, or NULL */
 static PetscErrorCode SetUp(DM dm, PetscViewer viewer, PetscBool adaptive, PetscReal *asked)
 {
   DM_VPatchDG   *dg = dm->data;

@@ -1,9 +1,9 @@
-/* The surplus of a solution: what is lost of it where cells are coarsened. */
+/* The surplus of a solution: the part of it that coarser cells cannot represent. */
 #include "internal.h"
 #include "../../base/norm.h"
 
-/* Own cells of dm that a coarser mesh covers with larger ones get their eta, unless they have one, from x and what the coarser mesh has of
-   it, y. *left: whether any rank has cells without */
+/* Computes eta of those own cells of dm that have none yet and are larger on the coarse mesh, from x and its projection y there. *left: 1
+   if a cell on some rank still has no eta */
 static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal eta[], PetscMPIInt *left)
 {
   const DM_VPatchDG *dg = dm->data;
@@ -39,7 +39,7 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *dm and *x become those of the mesh with all cells coarsened that can be */
+/* Coarsens all cells of *dm that can be coarsened, and transfers *x. */
 static PetscErrorCode Coarsen(DM *dm, Vec *x)
 {
   DM  coarse;

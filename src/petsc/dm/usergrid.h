@@ -2,52 +2,52 @@
 #pragma once
 #include "internal.h"
 
-#define VP_GRID_SLACK 1e-8 /* of a width: what rounding may make of equal coordinates and widths */
+#define VP_GRID_SLACK 1e-8 /* tolerance for equal coordinates and widths, relative to a width */
 
-/* one of the cells that do not fill the grid of their faces, or so many of these in every direction that form a box */
+/* a cell of a mesh that does not fill the grid of its faces, or a box of n[] such cells */
 typedef struct {
-  PetscInt at[3], n[3]; /* its first place, and the places that it takes; in 2D 0 and 1 along the third direction */
-  PetscInt label[6];    /* of its sides on the boundary, -1 for none */
+  PetscInt at[3], n[3]; /* first place, and number of places in each direction; the third direction has 0 and 1 in 2D */
+  PetscInt label[6];    /* labels of its sides on the boundary, -1 for none */
 } VpUserCell;
 
 typedef struct {
-  int         dim, degree; /* degree: that of a DMDA with so many numbers a cell; 0: none */
-  PetscInt    n[3];        /* cells; in 2D 1 along the third direction */
+  int         dim, degree; /* degree of a DMDA that has (degree + 1)^dim values per cell; 0: none */
+  PetscInt    n[3];        /* number of cells; n[2] = 1 in 2D */
   PetscReal  *face[3];     /* [n + 1] */
-  PetscReal  *entry[3];    /* where a DMDA's entries are */
+  PetscReal  *entry[3];    /* coordinates of a DMDA's entries */
   PetscBool   periodic[3];
-  PetscInt   *label[6]; /* of cells' faces at an end of the domain, see VpLabelOf(); NULL: none has one */
+  PetscInt   *label[6]; /* labels of faces on each end of the domain, see VpLabelOf(); NULL: no face has a label */
   PetscInt    ncell;
-  VpUserCell *cell; /* [ncell] those of all ranks where they do not fill the grid; NULL: they do */
+  VpUserCell *cell; /* [ncell] the cells of all ranks if these do not fill the grid; otherwise NULL */
 } VpUserGrid;
-/* the lower (i = 0) or the upper direction of a side of the domain */
+/* the lower (i = 0) or upper (i = 1) direction along a side of the domain */
 static inline int VpAlongSide(int side, int i)
 {
   return i ? (side < 4 ? 2 : 1) : side < 2;
 }
-/* the label, -1 for none, of the face of the cell at these places, at an end of the domain */
+/* label of the face of cell `at` on an end of the domain, -1 for none */
 static inline PetscInt *VpLabelOf(const VpUserGrid *grid, int side, const PetscInt at[3])
 {
   const int lower = VpAlongSide(side, 0), upper = VpAlongSide(side, 1);
 
   return grid->label[side] + at[upper] * grid->n[lower] + at[lower];
 }
-/* All collective. Ensures: an error on all ranks that says why where the mesh has other cells than boxes along the axes. */
+/* All are collective. Ensures: an error on all ranks that gives the reason if a cell is not an axis-parallel box. */
 PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);
-/* center[n][dim] of the mesh's own cells, for the caller to free. Requires: VpUserGridCreate() found no error in it. */
+/* center [n][dim] of the mesh's own cells, freed by the caller. Requires: VpUserGridCreate() accepted the mesh. */
 PetscErrorCode VpUserGridCenters(DM mesh, PetscInt *n, PetscReal **center);
-/* region[n] of own cells of a DMPLEX in the same order, by its label "Cell Sets", -1 for none; for the caller to free. Collective. Ensures:
-   an error on all ranks where no rank has the label. */
+/* region [n] of the own cells of a DMPLEX in the same order, from its label "Cell Sets", -1 for none; freed by the caller. Collective.
+   Ensures: an error on all ranks if no rank has the label. */
 PetscErrorCode VpRegionsOfPlex(DM, PetscInt *n, PetscInt **region);
-/* gridda.c and gridplex.c: that for the two types */
+/* gridda.c and gridplex.c: the same for both types */
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
 PetscErrorCode VpCentersOfDA(DM, PetscInt *n, PetscReal **center);
 PetscErrorCode VpCentersOfPlex(DM, PetscInt *n, PetscReal **center);
-/* gridcells.c: gives the DM boxes that the cells form, and their labels. Requires: they do not fill the grid. */
+/* gridcells.c: sets the DM's boxes, which the cells form, and their labels. Requires: the cells do not fill the grid. */
 PetscErrorCode VpSetUserCells(DM, VpUserGrid *);
-/* whether so many cells from face i on are all equally wide */
+/* Tests whether the `count` cells from face i on have the same width. */
 PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count);
 /* convert.c: for DMConvert() */
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType, DM *);

@@ -1,14 +1,14 @@
-/* The vectors of a DMVPATCHDG. A global one has the values of own cells, a local one also those of the cells beyond their faces. */
+/* The vectors of a DMVPATCHDG. A global vector has the values of own cells, a local one also those of face ghosts. */
 #include "internal.h"
 #include "../fields/fields.h"
 #include <petsc/private/vecimpl.h>
 #include <petscdevice.h>
 
-/* Products of x with n other vectors and sums of multiples, in one pass over memory and by as many threads as that takes: PETSc's own
-   VecMDot(), VecNorm() and VecMAXPY() take two to four times as long on a GPU, which KSPs that orthogonalise wait for. */
+/* Inner products of x with n vectors and sums of multiples, each in one pass over memory. PETSc's VecMDot(), VecNorm() and VecMAXPY() take
+   two to four times as long on a GPU, and KSPs that orthogonalise wait for them. */
 typedef struct {
   VpValues            x, *y;
-  const PetscScalar **from; /* [n]: y */
+  const PetscScalar **from; /* [n] values of y */
 } Vectors;
 
 static PetscErrorCode Get(const VpBackend *backend, Vec x, VpAccess access, PetscInt n, const Vec y[], Vectors *v)
@@ -67,7 +67,8 @@ static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec
 }
 
 #define PETSC_NORM "DMVPatchDGPetscNorm_C"
-#define LEAST_NORM 1e-140 /* Smaller numbers may have squares that are no numbers, and so may large ones: PETSc's own norm decides there. */
+#define LEAST_NORM \
+  1e-140 /* Squares of smaller values may underflow, and squares of large values may overflow. Then PETSc's norm is taken. */
 
 static PetscErrorCode Norm(Vec x, NormType type, PetscReal *norm)
 {
@@ -84,10 +85,10 @@ static PetscErrorCode Norm(Vec x, NormType type, PetscReal *norm)
 }
 
 #define PETSC_DUPLICATE "DMVPatchDGPetscDuplicate_C"
-enum { SMALL = 1 << 22 }; /* Values per rank up to which a solve does not take much longer than an allocation. */
+enum { SMALL = 1 << 22 }; /* Number of values per rank up to which an allocation takes about as long as a solve. */
 
-/* PETSc allocates memory on a GPU when a vector is first used, and a KSP's first solve would wait for that of all its vectors. Those that
-   are small have it from the beginning: on all ranks or on none, since VecSet() notes the norm, which only others would then sum up. */
+/* PETSc allocates memory on a GPU when a vector is first used, so the first solve of a KSP would wait. Small vectors are allocated at once.
+   All ranks take the same decision: VecSet() caches the norm, and VecNorm() is collective without the cache. */
 static PetscErrorCode Allocate(Vec v)
 {
   PetscMPIInt ranks;
@@ -111,7 +112,7 @@ static PetscErrorCode Duplicate(Vec v, Vec *copy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* on GPUs: what KSPs do with vectors, by the backend where it is faster */
+/* Replaces the vector operations of KSPs by the backend's on GPUs. */
 static PetscErrorCode SetDeviceOps(Vec v)
 {
   const VpBackend *cuda = VpBackendFind("cuda");
@@ -160,7 +161,7 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks where the vector is wrong on one. */
+/* Ensures: an error on all ranks if the vector is wrong on one of them. */
 static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
 {
   PetscInt n;
@@ -176,7 +177,7 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: `local` is (ADD_VALUES: has grown by) the values of own cells, with which `from` begins, then those of the face ghosts. */
+/* Fills `local` with the own values, which are the first values of `from`, and the face ghosts. ADD_VALUES adds them. */
 static PetscErrorCode FillLocal(DM dm, Vec from, InsertMode mode, Vec local)
 {
   const PetscInt     nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
@@ -215,7 +216,7 @@ static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* INSERT_VALUES takes own values alone; ADD_VALUES also adds the ghosts' values to their owners'. */
+/* INSERT_VALUES takes only own values. ADD_VALUES also adds the ghosts' values to their owners'. */
 static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
 {
   DM_VPatchDG       *dg = dm->data;
@@ -242,7 +243,7 @@ static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All is done at the beginning. */
+/* The beginning has done the transfer. */
 static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 {
   PetscFunctionBegin;

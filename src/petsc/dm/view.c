@@ -1,4 +1,4 @@
-/* DMView(): the settings, and what they amount to. */
+/* DMView(): prints the settings and the mesh that results from them. */
 #include "internal.h"
 
 static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
@@ -29,7 +29,7 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* how many sides of boxes have each condition */
+/* Prints how many sides of boxes have each condition. */
 static PetscErrorCode ViewSides(VpDomain domain, const char by[], PetscViewer viewer)
 {
   const int64_t n = (int64_t)domain->nbox * 2 * domain->dim;
@@ -124,7 +124,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMViewFromOptions() calls this. What DMSetUp() has printed for -dm_view is left out once where a program asks for it, too. */
+/* DMViewFromOptions() calls this. If DMSetUp() has printed the same for -dm_view, the program's first request prints nothing. */
 PetscErrorCode DMVPatchDGViewObject(PetscObject object, PetscViewer viewer)
 {
   DM_VPatchDG      *dg = DMVPatchDGData((DM)object);
