@@ -1,10 +1,10 @@
-/* Which backend a DM takes, the device it works on and the stream. */
+/* Chooses the backend of a DM, its device and its stream. */
 #include "dmdata.h"
 #include "../support/session.h"
 #include <petscdevice.h>
 
-/* The work goes to PETSc's current stream; where PETSc has no CUDA, or does not tell (before 3.20), to the default one, which waits for the
-   others. */
+/* Uses PETSc's current stream. If PETSc has no CUDA or does not tell its stream (before 3.20), uses the default stream, which waits for
+   other streams. */
 PetscErrorCode VpUseCurrentStream(const VpBackend *backend)
 {
   void *stream = NULL;
@@ -26,7 +26,7 @@ PetscErrorCode VpUseCurrentStream(const VpBackend *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A PETSc with CUDA chooses the device; otherwise the ranks of a host take its devices in turn. */
+/* PETSc with CUDA chooses the device. Otherwise the ranks of a host take its devices in turn. */
 static PetscErrorCode ChooseDevice(const VpBackend *backend)
 {
   int count;
@@ -39,7 +39,7 @@ static PetscErrorCode ChooseDevice(const VpBackend *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: the device is open on all ranks, or there is an error on all. */
+/* Ensures: the device is open on all ranks, or an error on all ranks. */
 static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
 {
   PetscBool   here;
@@ -58,7 +58,7 @@ static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the types of vectors that may live on a GPU, as PetscStrInList() takes them */
+/* types of vectors that may live on a GPU, for PetscStrInList() */
 #define CUDA_TYPES VECCUDA "|" VECSEQCUDA "|" VECMPICUDA
 
 PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
@@ -81,7 +81,7 @@ PetscErrorCode DMVPatchDGUseBackend(DM dm, const VpBackend **out)
   DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
-  /* The type of vectors may have been set late. */
+  /* The type of vectors may have changed since the choice. */
   if (dg->in_use && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) {
     if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
     dg->ghost = NULL;

@@ -1,7 +1,7 @@
-/* A DM's data, and what is asked of DMs, vectors and matrices before they are used. */
+/* Checks of DMs, vectors and matrices before use. */
 #include "dmdata.h"
 
-/* DMConvert() has given the DM the types of its source. A matrix that nobody chose is that of a DMVPATCHDG. */
+/* Replaces the matrix type that DMConvert() has copied from the source, unless the user chose it. */
 static PetscErrorCode ChooseTypes(DM dm)
 {
   PetscBool aij, asked;
@@ -26,7 +26,7 @@ PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
              "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
   dg = dm->data;
   if (dg->types_to_choose) PetscCall(ChooseTypes(dm));
-  if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up. */
+  if (dg->mesh) { /* PETSc's setters of these two do not check whether the DM is set up. */
     dm->dim = dg->mesh->dim;
     PetscCall(DMSetRefineLevel(dm, dg->mesh->level));
   }
@@ -45,7 +45,7 @@ PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every rank knows the sizes on all ranks, so that they agree without a message. */
+/* Every rank knows all ranks' sizes, so the ranks agree without a message. */
 static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], const char noun[], const char remedy[])
 {
   const VpMesh    mesh = DMVPatchDGData(dm)->mesh;

@@ -1,4 +1,4 @@
-/* Operators of DMs: counting references, and the levels that hold an operator's tables, made when they are first asked for. */
+/* Operators of DMs: reference counts, and the levels with an operator's tables, which are made on first use. */
 #include "dmdata.h"
 
 static PetscErrorCode ForgetMany(VpOperator op)
@@ -28,7 +28,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: *level, one of the two, is there and on this backend. */
+/* Makes *level, op->level or op->host, unless it exists on this backend. */
 static PetscErrorCode GetLevel(VpOperator op, const VpBackend *backend, VpLevel *level)
 {
   PetscFunctionBegin;

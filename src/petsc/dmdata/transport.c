@@ -1,7 +1,7 @@
-/* How the ghosts of vectors on GPUs travel between ranks. */
+/* Chooses the transport of ghosts between GPUs. */
 #include "dmdata.h"
 
-/* travel: what is taken, and why links that come before are not */
+/* travel: the transport, and why a link that has precedence is not used */
 static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
 {
   static const unsigned  allowed[] = {[VP_ASKED_AUTO] = ~0u,

@@ -1,10 +1,9 @@
-/* The values of a vector or of a dense matrix where a backend's kernels want them: their own memory where that is, else a copy for as long
-   as it is used. */
+/* The values of a vector or of a dense matrix in memory of the backend: in place if possible, otherwise as a temporary copy. */
 #include "dmdata.h"
 #include "../../compat.h"
 #include <petscdevice.h>
 
-/* PETSc's function for the access, whose name has Read or Write, or neither of them, between `begin` and `end` */
+/* PETSc's function for the access: Read, Write or nothing between `begin` and `end` */
 #define BY_ACCESS(access, begin, end, object, ...) \
   ((access) == VP_READ    ? begin##Read##end(object, (const PetscScalar **)__VA_ARGS__) \
    : (access) == VP_WRITE ? begin##Write##end(object, __VA_ARGS__) \
@@ -45,7 +44,7 @@ static PetscErrorCode Copy(VpValues *values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds where `own` is; kernels of a device are to see what PETSc has given to the device so far. */
+/* Sets values->at. The kernels of a device run after the work that PETSc has launched. */
 static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject object)
 {
   PetscFunctionBegin;

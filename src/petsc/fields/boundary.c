@@ -1,4 +1,4 @@
-/* The points on the boundary, and right-hand sides made of values at points. Everything stays on the vectors' backend. */
+/* Points on the boundary, and right-hand sides from values at points. All values stay on the vectors' backend. */
 #include "fields.h"
 #include "functions.h"
 
@@ -16,7 +16,7 @@ static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the points of one of a cell's sides */
+/* number of points on a side of a cell */
 static int SidePoints(const VpField *field)
 {
   return (int)PetscPowInt(field->basis->n, field->mesh->dim - 1);
@@ -31,7 +31,7 @@ static double SidesBefore(const VpField *field, VpGivenKind given, int side)
   return count;
 }
 
-/* where the points of a side begin, in points */
+/* number of points before the points of a set of sides */
 static size_t PointsBefore(const VpField *field, VpSet set)
 {
   return (size_t)SidesBefore(field, set.given, set.side) * (size_t)SidePoints(field);
@@ -219,7 +219,7 @@ PetscErrorCode DMVPatchDGCreateBoundaryVector(DM dm, VPatchDGBoundary boundary, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* values at points that a right-hand side is made of */
+/* values at points that determine a right-hand side */
 typedef struct {
   const VpField *field;
   Vec            values[VP_GIVEN_KINDS]; /* NULL: 0 */

@@ -1,5 +1,5 @@
-/* How wrong a solution is, cell by cell: residuals in cells and jumps across their sides, all in coefficients of the
-   orthonormal basis, where norms are roots of sums of squares. */
+/* Error estimates of cells from residuals in cells and jumps across sides, in coefficients of the orthonormal basis. The norm of a function
+   is the Euclidean norm of its coefficients. */
 #include "fields.h"
 #include "../../base/norm.h"
 
@@ -7,20 +7,20 @@ typedef struct {
   VpMesh           mesh;
   VpBasis          basis;
   const VpProblem *problem;
-  int              dim, n, ndof, m; /* m: functions on a side */
-  double          *u, *a;           /* [nlocal] coefficients of the solution, and the coefficient */
-  double          *trace;           /* [nlocal][2 dim] the coefficient on a cell's sides: a, or the exact one in their middle */
-  double           second[VP_MAX_N * VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* second derivative; P of halves */
-  VPatchDGFunction exact;                                                      /* the exact coefficient, or NULL: a */
+  int              dim, n, ndof, m; /* m: number of functions on a side */
+  double          *u, *a;           /* [nlocal] coefficients of the solution, [nlocal] coefficient a */
+  double          *trace; /* [nlocal][2 dim] coefficient on the cells' sides: a, or the exact coefficient in the middle of the side */
+  double           second[VP_MAX_N * VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* second derivative; prolongation to halves */
+  VPatchDGFunction exact;                                                      /* exact coefficient, or NULL: a */
   VPatchDGFunction dirichlet;
   VPatchDGFlux     flux;
   void            *ctx;
 } Estimate;
 
 enum { MOST = VP_MAX_N * VP_MAX_N };
-#define INSIDE 1e-6 /* of a cell's size */
+#define INSIDE 1e-6 /* distance to the side, relative to the cell's size */
 typedef struct {
-  double value[MOST], slope[MOST]; /* on a side: of u, and of a du/dn, outward */
+  double value[MOST], slope[MOST]; /* coefficients on a side of u and of its outward flux a du/dn */
 } SideTraces;
 
 /* phihat_i'' = sum_j second[j][i] phihat_j */
@@ -41,7 +41,7 @@ static double TraceOf(const Estimate *e, int32_t cell, int side)
   return e->trace[(size_t)cell * (size_t)(2 * e->dim) + (size_t)side];
 }
 
-/* |f + a Lap u - c u|, whose coefficients f has on the cell; with the exact coefficient f + div(a grad u) */
+/* |f + a Lap u - c u| on the cell; f: coefficients, which contain div(a grad u) if the coefficient is exact */
 static double CellNorm(const Estimate *e, int32_t cell, const double f[])
 {
   const double *u = e->u + (size_t)cell * e->ndof;
@@ -78,7 +78,7 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
   return t;
 }
 
-/* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
+/* sqrt(h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2) on a face between cells of sizes h and coefficients a */
 static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
 {
   const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(a[0], a[1]);
@@ -91,7 +91,7 @@ static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTrac
   return hypot(sqrt(least / (k * mean)) * VpNorm(e->m, jump.slope), sqrt(mean * k * (k + 1) / least) * VpNorm(e->m, jump.value));
 }
 
-/* the root of half the squares of a cell's side that hangs: on the face of a fine cell, or on those of all of them */
+/* sqrt of half the squared face norms on a side that hangs: one face of a fine cell, or all faces of a coarse cell */
 static double HangingNorm(const Estimate *e, const VpHang *hang)
 {
   const int       faces = hang->part == VP_HANG_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
@@ -110,14 +110,14 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
   return norm;
 }
 
-/* the points of a cell's side, by those [n] of its lines with their weights */
+/* points of a cell's side, the product of [n] points x with weights w */
 typedef struct {
   int32_t cell;
   int     side;
   double  x[VP_MAX_N], w[VP_MAX_N];
 } SidePoints;
 
-/* the q-th of the points, and what functions of the side have there times the root of the point's weight, which is returned */
+/* at: point q; phi: values of the side's functions there, times sqrt(weight). Returns the weight. */
 static double PointOf(const Estimate *e, const SidePoints *points, int q, PetscReal at[3], double phi[])
 {
   const int     side = points->side;
@@ -139,7 +139,7 @@ static double PointOf(const Estimate *e, const SidePoints *points, int q, PetscR
   return weight;
 }
 
-/* adds on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
+/* Adds the norm on a boundary side: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2. */
 static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int32_t beyond, double *norm)
 {
   const PetscBool value = (PetscBool)(VpConditions[VpDomainSide(e->mesh->domain, beyond)].given == VP_GIVEN_VALUE);
@@ -168,7 +168,7 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of a cell, but for its sides that hang */
+/* norm on a cell and its sides that do not hang */
 static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], double *norm)
 {
   const double k = e->basis.degree;
@@ -192,7 +192,7 @@ static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the coefficient on the sides of an own cell. The exact one may jump there: it is taken a little inside. */
+/* Computes the coefficient on the sides of an own cell. The exact coefficient may jump on the side, so it is evaluated slightly inside. */
 static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
 {
   double   *trace = e->trace + (size_t)cell * (size_t)(2 * e->dim);
@@ -211,7 +211,7 @@ static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the solution and the coefficient with those of the cells beyond own ones' sides */
+/* Gets the solution and the coefficient on own cells and on face ghosts. */
 static PetscErrorCode Fetch(Estimate *e, Vec x)
 {
   const size_t       sides = (size_t)(2 * e->dim);

@@ -1,17 +1,17 @@
-/* What one number per cell in place of a smooth coefficient costs, cell by cell. */
+/* Error of each cell from the approximation of a smooth coefficient by one number per cell. */
 #include "fields.h"
 #include "../../base/norm.h"
 
 typedef struct {
   VpMesh             mesh;
-  int                dim, n, points; /* n: points along a direction */
+  int                dim, n, points; /* n: number of points in one direction */
   double             w[VP_MAX_N];
   const PetscReal   *own; /* [nown] the DM's coefficient, or NULL: 1 */
   const PetscScalar *at;
   PetscScalar       *flux; /* [points of own cells][dim] grad u_h, then a grad u_h */
 } Points;
 
-/* the norm over a cell of (a - own) grad u_h / sqrt(a), and the flux a grad u_h; *positive becomes false where a is no positive number */
+/* norm: of (a - own) grad u_h / sqrt(a) on a cell. The flux becomes a grad u_h. *positive becomes false if a is not a positive number. */
 static PetscErrorCode CellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
 {
   const PetscReal own = p->own ? p->own[cell] : 1;
@@ -38,7 +38,7 @@ static PetscErrorCode CellNorm(const Points *p, int32_t cell, VPatchDGFunction a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* term[own cell] = the norms; flux becomes a grad u_h at every point */
+/* term [own cells]: the norms. flux becomes a grad u_h at every point. */
 static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a, void *ctx, PetscReal term[], PetscBool *positive)
 {
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b += div of the flux, which is given at every point */
+/* b += div(flux), for a flux that is given at every point */
 static PetscErrorCode AddDivergence(DM dm, int dim, Vec flux, Vec b)
 {
   Vec              values, component, slopes;

@@ -1,7 +1,7 @@
-/* A function at any points, in lists on any ranks, and sources at such points. */
+/* Evaluation of a function at arbitrary points of any rank, and point sources. */
 #include "places.h"
 
-/* Ensures: an error on all ranks that names a point outside of the domain, if a rank has one. */
+/* Ensures: an error on all ranks that names a point outside the domain, if a rank has one. */
 static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal points[], PetscInt outside)
 {
   PetscReal   point[4] = {0, 0, 0, (PetscReal)outside};
@@ -19,7 +19,7 @@ static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal point
   SETERRQ(mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "Point %.0f of rank %d, (%s), lies outside of the domain", (double)point[3], rank, text);
 }
 
-/* where x lies in a cell along d, from 0 to 1 */
+/* position of x in a cell along d, in [0,1] */
 static PetscReal PlaceAlong(const VpField *field, int32_t cell, const PetscReal x[], int d)
 {
   PetscReal lower[3], size[3];
@@ -28,7 +28,7 @@ static PetscReal PlaceAlong(const VpField *field, int32_t cell, const PetscReal 
   return PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
 }
 
-/* basis[d][n]: the values of a cell's basis functions along d at a point */
+/* basis [dim][n]: values of a cell's basis functions in each direction at a point */
 static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], double basis[])
 {
   const int n = field->basis->n;
@@ -41,7 +41,7 @@ static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], dou
   }
 }
 
-/* values [count] on the host of u, on the backend, at points [count][dim] in own cells */
+/* values [count], on the host, of u, on the backend, at points [count][dim] in own cells */
 static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t cell[], const PetscReal points[], const double u[],
                             double values[])
 {
@@ -66,7 +66,7 @@ static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the points that ranks asked the owner of their cells for */
+/* the points in this rank's cells that any rank asked for */
 typedef struct {
   int32_t    count, *cell; /* [count] */
   PetscReal *point;        /* [count][dim] */
@@ -79,7 +79,7 @@ static PetscErrorCode AtOwnerDestroy(AtOwner *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points go to the owners of their cells. sf: roots are own cells, leaves the points. */
+/* Sends points to the owners of their cells. sf: roots are own cells, leaves are points. */
 static PetscErrorCode Gather(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
 {
   const PetscInt *degree;
@@ -122,10 +122,10 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the source that is added, and where to */
+/* a point source and its target */
 typedef struct {
   const VpField *field;
-  VpGrid         grid; /* of one point, the source's */
+  VpGrid         grid; /* the grid of the single source point */
   const double  *q;    /* on the backend */
   double        *b;
 } Source;
@@ -137,7 +137,7 @@ static PetscErrorCode AddSource(void *context, const VpPlaces *places, int32_t a
   return s->field->level->ops->integrate(&s->field->level->view, places, &s->grid, PETSC_TRUE, s->q, s->b);
 }
 
-/* b += q[count], on the backend, times the basis functions at points in own cells */
+/* b += q [count], on the backend, times the basis functions at points in own cells */
 static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const double q[], double b[])
 {
   const VpSet cells = VpOwnCells();
@@ -156,7 +156,7 @@ static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the same for q in host memory */
+/* The same for q on the host. */
 static PetscErrorCode AddHostSources(const VpField *field, const AtOwner *o, const double q[], double b[])
 {
   const VpBackend *backend = field->level->backend;
@@ -192,7 +192,8 @@ static PetscErrorCode AddAtOwners(const VpField *field, PetscSF sf, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sf: roots are own cells, leaves n points of this rank in cells of any rank. Ensures: an error on all ranks where a point is outside. */
+/* sf: roots are own cells, leaves are n points of this rank in cells of any rank. Ensures: an error on all ranks if a point is outside the
+   domain. */
 static PetscErrorCode LocateAll(const VpField *field, PetscInt n, const PetscReal points[], PetscSF *sf)
 {
   PetscSFNode   *at;
@@ -249,7 +250,7 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* warns where all ranks give the same sources, each of which then counts once per rank */
+/* Warns if all ranks pass the same sources, because each source is then added once per rank. */
 static PetscErrorCode WarnRepeated(DM dm, PetscInt n, const PetscReal points[], const PetscScalar q[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);

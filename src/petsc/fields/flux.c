@@ -1,7 +1,7 @@
-/* The flux through the sides of the boundary that have a label. */
+/* The flux through the boundary sides with a label. */
 #include "functions.h"
 
-/* Whether a side of a box has the label; where sides have none, it is the number of the side. */
+/* The label of interest. If the sides have no labels, the number of a side is its label. */
 typedef struct {
   PetscInt        label, nbox;
   const PetscInt *of; /* [nbox][2 dim] */
@@ -12,7 +12,7 @@ static PetscBool Has(const Wanted *w, int dim, int32_t box, int side)
   return (PetscBool)(w->label == (w->nbox ? w->of[(size_t)box * 2 * (size_t)dim + (size_t)side] : side));
 }
 
-/* Ensures: an error on all ranks unless they ask for one label, and a side on the boundary has it. */
+/* Ensures: an error on all ranks unless the ranks ask for the same label and some boundary side has it. */
 static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
 {
   const VpDomain  domain = DMVPatchDGData(dm)->mesh->domain;
@@ -40,7 +40,7 @@ static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the integral of an outward derivative, given at the points of one side of a cell, over this side of the reference cell */
+/* integral of an outward derivative, given at the points of a cell's side, over the side of the reference cell */
 static PetscScalar IntegralOverSide(const VpField *field, const double weight[], const PetscScalar derivative[])
 {
   const int   n = field->basis->n;

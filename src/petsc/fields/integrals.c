@@ -1,4 +1,4 @@
-/* Right-hand sides and norms of errors: integrals of functions of points, with k+3 Gauss points a direction. */
+/* Right-hand sides and error norms: integrals of functions of points, with k+3 Gauss points in each direction. */
 #include "fields.h"
 #include "functions.h"
 
@@ -111,7 +111,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a function in its batch form */
+/* given = a function in batch form */
 static PetscErrorCode InBatches(DM dm, VPatchDGBatch f, void *ctx, PetscMemType where, int components, const char caller[], VpGiven *given)
 {
   VpField field;
@@ -245,13 +245,13 @@ PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b = (1, phi_i), the coefficients of the function 1; 0 where constants are the null space, since they have no solution then */
+/* b = (1, phi_i), the coefficients of the function 1. Where the constants are the null space, 1 has no solution, and b = 0. */
 PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
 {
   DM dm;
 
   PetscFunctionBegin;
-  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* It is the caller's own b, of KSPSolve(ksp, b, x). */
+  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* b belongs to the caller of KSPSolve(ksp, b, x). */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   if (DMVPatchDGIsSingular(dm)) PetscCall(VecSet(b, 0));

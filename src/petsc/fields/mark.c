@@ -1,7 +1,7 @@
-/* Which cells are refined and coarsened, by the errors that are estimated there. */
+/* Marks cells for refinement and coarsening by their estimated errors. */
 #include "fields.h"
 
-/* sums over all ranks: of the squares of numbers above a limit, all as parts of the largest, whose squares are numbers */
+/* *sum: over all ranks, of the squares of (eta/largest) above the limit. The division by the largest eta prevents overflow. */
 static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal limit, PetscReal *sum)
 {
   PetscFunctionBegin;
@@ -11,7 +11,7 @@ static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal lar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the largest limit, but for rounding, above which lies a part of the sum of squares */
+/* *limit: the largest limit, up to rounding, above which the squares sum up to `part` of the total */
 static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal part, PetscReal *limit)
 {
   PetscReal low = 1e-9, high = 1, all, sum;

@@ -4,10 +4,10 @@
 typedef struct {
   VpLevel       level;
   const VpGrid *grid;
-  int           n; /* grids, and numbers at a point */
+  int           n; /* number of grids, and of values per point */
   int32_t       batch;
   const double *x, *values;
-  double       *sum; /* of every batch, so that sums do not depend on the number of threads */
+  double       *sum; /* one sum per batch, so that the result does not depend on the number of threads */
 } Distances;
 
 static PetscErrorCode AddDistance(void *context, const VpPlaces *places, int32_t at, double room[])
@@ -18,7 +18,7 @@ static PetscErrorCode AddDistance(void *context, const VpPlaces *places, int32_t
   return w->level->ops->distance(&w->level->view, places, w->n, w->grid, w->x, w->values + (size_t)at * each, &w->sum[at / w->batch]);
 }
 
-/* *square += the integral of |v - u|^2 over own cells: v what the matrices of n grids make of x, u the values */
+/* *square += integral of |v - u|^2 over own cells. v: n grids applied to x; u: values */
 static PetscErrorCode AddDistances(const VpField *field, int n, const VpGrid grid[], const double x[], const double values[],
                                    PetscReal *square)
 {
@@ -33,7 +33,8 @@ static PetscErrorCode AddDistances(const VpField *field, int n, const VpGrid gri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the square of the L2 norm of v - u on all ranks, v having the coefficients x and u its values (components 1), or of their gradients */
+/* square of the L2 norm of v - u over all ranks. x: coefficients of v. values: of u (components 1), or of its gradient, compared with
+   v's */
 static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int components, PetscReal *square)
 {
   VpValues xv, yv;

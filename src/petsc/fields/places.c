@@ -1,11 +1,15 @@
-/* Batches of places: the cells or sides of a set are listed once, then handed out piece by piece. */
+/* Batches of places: lists the cells or sides of a set once, then passes them to the work in pieces. */
 #include "places.h"
 #include "../../base/progress.h"
 #include "../../base/threads.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { POINTS = 2048, GROUP = 8, SLAB = 1 << 16 }; /* points of a batch, of whole groups of cells; places between two lines of progress */
+enum {
+  POINTS = 2048,
+  GROUP = 8,
+  SLAB = 1 << 16
+}; /* points of a batch; a batch consists of groups of GROUP cells; places between two lines of progress */
 
 PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **geometry)
 {
@@ -111,11 +115,11 @@ int32_t VpBatchOf(const VpGrid *grid)
   return PetscMax(1, POINTS / VpGridSize(grid) / GROUP) * GROUP;
 }
 
-/* the work of VpOnHost, in threads */
+/* the work of VpOnHost() in threads */
 typedef struct {
   VpMesh           mesh;
   const int32_t   *list;
-  const VpProblem *weight; /* whose coefficient along `direction` is the weight, or NULL */
+  const VpProblem *weight; /* The coefficient of this problem in `direction` is the weight; or NULL. */
   int              direction;
   int32_t          first, last, batch; /* places */
   size_t           room;
@@ -179,7 +183,7 @@ PetscErrorCode VpOnHost(const VpField *field, VpSet set, int32_t first, int32_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* weights of places on the device, for a short while */
+/* Borrows device memory for the weights of places. */
 static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
 {
   const int32_t    n = VpFieldCount(field, set), *list = ListOf(field, set);

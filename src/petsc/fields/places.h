@@ -1,4 +1,4 @@
-/* Work at the points of a DM's cells, or of their sides on the boundary: one batch after the other, on the DM's backend or on the host. */
+/* Work at the points of a DM's cells, or of their boundary sides, in batches on the DM's backend or on the host. */
 #pragma once
 #include "pointgrid.h"
 #include "../dmdata/dmdata.h"
@@ -13,7 +13,7 @@ static inline VpSet VpOwnCells(void)
   return (VpSet){VP_GIVEN_SOURCE, -1};
 }
 
-/* The cells with sides on the boundary, and the bounds of cells on a device that is in use. Made at the first use, as long as the DM. */
+/* Lists of cells with boundary sides, and the bounds of cells on the device. Made on first use and destroyed with the DM. */
 struct VpGeometry_ {
   VpArrays arrays;
   int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] how many own cells have such a side */
@@ -22,7 +22,7 @@ struct VpGeometry_ {
 };
 PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
 
-/* What functions of a DM at points need: its backend's kernels and what these take. */
+/* The DM's backend, its kernels and their arguments for functions of points. */
 typedef struct {
   DM                  dm;
   VpMesh              mesh;
@@ -32,17 +32,17 @@ typedef struct {
 } VpField;
 PetscErrorCode VpFieldGet(DM, VpField *);
 int32_t        VpFieldCount(const VpField *, VpSet);
-/* how many places make a batch that a thread works on */
+/* number of places in the batch of a thread */
 int32_t VpBatchOf(const VpGrid *);
 
-/* Work on the places [at, at + places->n) of a set; room: the memory that was asked for. It calls nothing of PETSc where threads do it. */
+/* Work on the places [at, at + places->n) of a set. room: scratch memory. Work in threads must not call PETSc. */
 typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, int32_t at, double room[]);
-/* Does the work on the host, `batch` places at a time, by threads or in order, with room for so many numbers. weighted: places, which are
-   sides, have the coefficient along their normal as their weight. */
+/* Does the work on the host with `batch` places at a time, in threads or in order. room: numbers of scratch memory. weighted: the weight of
+   a side is the coefficient along its normal */
 PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
                         PetscBool weighted, VpWorkOnPlaces, void *context);
-/* The same on the device, without room: the work launches kernels. */
+/* The same on the device, without scratch memory: the work launches kernels. */
 PetscErrorCode VpOnDevice(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, PetscBool weighted, VpWorkOnPlaces,
                           void *context);
-/* Does the work where the backend is: on a device all places at once, on the host in batches by threads. */
+/* Does the work on the backend: on a device all places at once, on the host batches in threads. */
 PetscErrorCode VpOnBackend(const VpField *, const VpGrid *, VpSet, PetscBool weighted, VpWorkOnPlaces, void *context);

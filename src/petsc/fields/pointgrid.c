@@ -1,4 +1,4 @@
-/* The matrices of grids: values and derivatives of basis functions at Gauss points, in a cell or on its side. */
+/* The matrices of grids: values and derivatives of basis functions at Gauss points, in a cell or on a side. */
 #include "pointgrid.h"
 
 PetscErrorCode VpGridCreate(const VpBasis *basis, int dim, int nq, const double x[], VpGrid *grid)

@@ -1,13 +1,12 @@
-/* The grids of points that functions are evaluated at, and the basis there. In all of them a cell's function is
-   u = sum_i x_i phi_i, phi_i = prod_d phihat_id / sqrt(h_d). */
+/* Grids of points, and the basis functions there. A function on a cell is u = sum_i x_i phi_i with phi_i = prod_d phihat_id / sqrt(h_d). */
 #pragma once
 #include "../../level/level.h"
 
-/* nq points a direction; x: where they are in [0,1], or NULL: the Gauss points. The matrices take coefficients to values there. */
+/* Matrices from coefficients to values at nq points in each direction. x: [nq] the points in [0,1]; NULL: Gauss points */
 PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);
-/* slope[dim]: to derivatives along every direction at the points of a grid of values */
+/* slope [dim]: matrices to the derivative in each direction at the points of a grid of values */
 void VpGridSlopes(const VpBasis *, int dim, const VpGrid *values, VpGrid slope[]);
-/* makes a cell's grid one of a side, where it gives value times u + slope times the outward derivative times h */
+/* Restricts a cell's grid to a side, where its matrices give value * u + slope * h * (outward derivative of u). */
 void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
-/* The transposed matrices then make integrals (f, phi_i) of values of f; on a side integrals over it. */
+/* Makes the transposed matrices give integrals (f, phi_i) from values of f; on a side, integrals over the side. */
 void VpGridToIntegrals(const VpBasis *, VpGrid *);

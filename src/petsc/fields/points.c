@@ -1,5 +1,5 @@
-/* The Gauss points that users see, n a direction, on the vectors' backend. The values there and the coefficients of a function determine
-   each other. */
+/* The user's Gauss points, n in each direction, on the vectors' backend. The values there and the coefficients of a function determine each
+   other. */
 #include "functions.h"
 
 PetscErrorCode VpPointVector(const VpField *field, double cells, int points, int components, Vec *v)
@@ -31,11 +31,11 @@ PetscErrorCode VpCheckSize(DM dm, Vec v, double size, const char caller[], const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what work on arrays is about */
+/* arguments of the work on arrays */
 typedef struct {
   VpLevel       level;
   const VpGrid *grid;
-  int           n; /* grids, and numbers at a point */
+  int           n; /* number of grids, and of values per point */
   PetscBool     add;
   const double *from;
   double       *to;
@@ -86,7 +86,7 @@ PetscErrorCode VpCoordinates(const VpField *field, const VpGrid *grid, VpSet set
   return VpOnBackend(field, grid, set, PETSC_FALSE, Coordinates, &w);
 }
 
-/* what most of the following begin with: the grid of n points a direction */
+/* Gets the field and the grid of n points in each direction. */
 static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
 {
   PetscFunctionBegin;
@@ -128,7 +128,7 @@ PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from coefficients to values, or back: the basis is orthonormal, so that exact integrals are coefficients */
+/* Converts coefficients to values, or back. The basis is orthonormal, so exact integrals are coefficients. */
 static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char caller[])
 {
   VpField  field;

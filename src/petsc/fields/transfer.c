@@ -1,14 +1,13 @@
-/* Vectors from one mesh to another one of the same boxes: exact where cells were refined, the projection in L2 where
-   they were coarsened. */
+/* Vectors from one mesh to another mesh of the same boxes: exact where cells were refined, the L2 projection where cells were coarsened. */
 #include "fields.h"
 
-/* between a cell and its halves */
+/* transfers between a cell and its halves */
 typedef struct {
   int    dim, n;
   double P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
 } Halves;
 
-/* which child of its parent the ancestor so many levels above a cell is */
+/* number of a cell's ancestor, `above` levels up, among its siblings */
 static int ChildAt(int dim, const int32_t coord[], int above)
 {
   int child = 0;
@@ -17,7 +16,7 @@ static int ChildAt(int dim, const int32_t coord[], int above)
   return child;
 }
 
-/* own cell `cell` of a mesh gets y from the values of those that cover it */
+/* y on an own cell = values of the cells that cover it, prolongated or projected */
 static void Cover(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell, const double values[], double y[])
 {
   const size_t ndof = (size_t)PetscPowInt(h->n, h->dim);

@@ -1,14 +1,14 @@
-/* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
-   points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
+/* VecView() into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear cells on its (k+1)^dim equidistant
+   points. Cells share no points, so jumps are visible. Rank 0 writes the file and receives the arrays of other ranks one by one. */
 #include "fields.h"
 #include "vtk.h"
 
-/* What a viewer has yet to write: vectors of the DM, and vectors with a number for every cell. The first one is composed with the viewer,
-   every other one with the one before. */
+/* The vectors that a viewer still has to write: vectors of the DM, and vectors with one value per cell. The first vector is composed with
+   the viewer, each other one with its predecessor. */
 typedef enum { FIELD, CELLS } Kind;
 static const char *const next_key[] = {"DMVPatchDG VTK field", "DMVPatchDG VTK cells"};
 
-/* writes one line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
+/* Writes a line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
 static PetscErrorCode Declare(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
 {
   char text[512];
@@ -21,7 +21,7 @@ static PetscErrorCode Declare(VpVtk *grid, const char type[], const char attribu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What may not stand in an attribute of XML becomes an underscore. */
+/* Characters that XML forbids in an attribute become underscores. */
 static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
 {
   const char *name;
@@ -41,7 +41,7 @@ static PetscErrorCode Next(PetscObject object, Kind kind, Vec *v)
   return PetscObjectQuery(object, next_key[kind], (PetscObject *)v);
 }
 
-/* declares what is composed */
+/* Declares the composed vectors of one kind. */
 static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, double count, uint64_t *offset)
 {
   char text[256];
@@ -57,7 +57,7 @@ static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, dou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The viewer has nothing to write any more. */
+/* Removes all vectors from the viewer. */
 static PetscErrorCode ForgetAll(PetscViewer viewer)
 {
   PetscFunctionBegin;
@@ -105,7 +105,7 @@ static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks where rank 0 met one. PETSc flushes the viewer again at its end: it then has nothing to write. */
+/* Ensures: an error on all ranks if rank 0 met one. The viewer is emptied because PETSc flushes it once more when it is destroyed. */
 static PetscErrorCode CheckFile(VpVtk *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
@@ -151,7 +151,7 @@ static PetscErrorCode GridClose(VpVtk *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* in the order of the header */
+/* Writes the arrays in the order of the header. */
 static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
 {
   const VpProblem   *problem = &grid->field.level->problem;
@@ -178,7 +178,7 @@ static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls it when the viewer is flushed or destroyed. */
+/* PETSc calls this when the viewer is flushed or destroyed. */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
   VpVtk grid = {0};
@@ -212,7 +212,7 @@ static PetscErrorCode CheckName(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: name is that of the vector. One without a name, or with one that PETSc has made of its address, is "u", and "u2" as second. */
+/* name = the vector's name. A vector without a name, or with a name that PETSc derived from its address, becomes "u", then "u2". */
 static PetscErrorCode NameOf(Vec v, PetscViewer viewer, char name[], size_t length)
 {
   const char *given = ((PetscObject)v)->name;
@@ -231,7 +231,7 @@ static PetscErrorCode NameOf(Vec v, PetscViewer viewer, char name[], size_t leng
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* gives the viewer a vector to write, and its reference */
+/* Appends a vector to the viewer, which takes over its reference. */
 static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
 {
   const PetscViewerVTKFieldType type[] = {PETSC_VTK_POINT_FIELD, PETSC_VTK_CELL_FIELD};
@@ -249,7 +249,7 @@ static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The viewer keeps a copy, so that the caller may go on with v. */
+/* Copies v, so that the caller may change it. */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
   char name[128];

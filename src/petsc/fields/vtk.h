@@ -1,26 +1,27 @@
-/* Inside the files vtk*.c: the file that is written, and its arrays. */
+/* Shared by the files vtk*.c: the file being written and its arrays. */
 #pragma once
 #include "functions.h"
 
-/* all that describes a cell's points */
+/* the file, and the points of a cell */
 typedef struct {
   MPI_Comm    comm;
   PetscMPIInt rank, size;
   FILE       *file;   /* on rank 0 */
-  PetscBool   failed; /* Something could not be written there; the others are told when all is sent. */
-  uint64_t    bytes;  /* all that its arrays take */
+  PetscBool   failed; /* Rank 0 could not write. Other ranks learn this when all data is sent. */
+  uint64_t    bytes;  /* bytes of all arrays */
   VpMesh      mesh;
   VpField     field;
-  VpGrid      points;                 /* equidistant ones */
-  int         npoint, ncell, ncorner; /* the points and linear cells of a cell, the corners of a linear cell */
+  VpGrid      points;                 /* equidistant points */
+  int         npoint, ncell, ncorner; /* number of points of a cell, of its linear cells, and of corners of a linear cell */
 } VpVtk;
 
-/* vtkarrays.c. On rank 0: what could not be written is remembered in `failed`. */
+/* vtkarrays.c, on rank 0. Write errors are recorded in `failed`. */
 void VpVtkWrite(VpVtk *, const void *data, size_t bytes);
 void VpVtkLine(VpVtk *, const char text[]);
-/* The arrays of an appended section. Collective */
+/* Arrays of the appended section. Collective */
 PetscErrorCode VpVtkWritePoints(VpVtk *);
 PetscErrorCode VpVtkWriteConnectivity(VpVtk *);
-PetscErrorCode VpVtkWriteCells(VpVtk *); /* where a linear cell's corners end, what it is, and whose */
-PetscErrorCode VpVtkWriteCellData(VpVtk *, int vector, const PetscReal values[]); /* [own cells], or if `vector` is not 0, so many each */
+PetscErrorCode VpVtkWriteCells(VpVtk *); /* offsets of the linear cells' corners, their types, and their ranks */
+PetscErrorCode VpVtkWriteCellData(VpVtk *, int vector,
+                                  const PetscReal values[]); /* values: [own cells], or [own cells][vector] if vector > 0 */
 PetscErrorCode VpVtkWriteField(VpVtk *, Vec);

@@ -1,4 +1,4 @@
-/* The arrays of a .vtu file: rank 0 writes what the others send it. */
+/* The arrays of a .vtu file. Rank 0 writes the data that other ranks send. */
 #include "vtk.h"
 #include "../../base/progress.h"
 
@@ -16,7 +16,7 @@ void VpVtkLine(VpVtk *grid, const char text[])
   VpVtkWrite(grid, "\n", 1);
 }
 
-/* writes a part of an array; -vpatchdg_progress says how far the file is */
+/* Writes a part of an array and reports -vpatchdg_progress. */
 static PetscErrorCode WriteData(VpVtk *grid, const char *data, size_t bytes)
 {
   PetscFunctionBegin;
@@ -27,7 +27,7 @@ static PetscErrorCode WriteData(VpVtk *grid, const char *data, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An appended array is its size, then the ranks' parts in their order. */
+/* An appended array consists of its size and the ranks' parts in order. */
 static PetscErrorCode WriteArray(VpVtk *grid, const void *data, size_t bytes)
 {
   uint64_t    mine = bytes, total = 0, *of_rank;
@@ -83,7 +83,7 @@ PetscErrorCode VpVtkWritePoints(VpVtk *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The corners of a VTK_QUAD and of both ends of a VTK_HEXAHEDRON go around; ours run with x fastest. */
+/* VTK_QUAD, and each end of a VTK_HEXAHEDRON, numbers corners around the face. This library numbers them with x fastest. */
 PetscErrorCode VpVtkWriteConnectivity(VpVtk *grid)
 {
   const int n = grid->points.count[0], k = n - 1, dim = grid->mesh->dim;
