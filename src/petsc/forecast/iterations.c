@@ -1,4 +1,4 @@
-/* How many iterations a mesh costs, by the shape of its cells. */
+/* Forecasts the number of iterations from the shape of the cells. */
 #include "forecast.h"
 
 static void AspectRatios(VpDomain domain, PetscReal range[2])
@@ -25,9 +25,10 @@ PetscReal VpAspectRatio(VpDomain domain)
   return range[1];
 }
 
-/* FGMRES was measured with a tolerance of 1e-8. Where only thin cells merge it takes about one iteration more than on cubes. Where all do
-   it takes, for the aspect ratio a, 4 a iterations at degree 1 and 6 a/k at higher degrees k, unless cells are nearly cubes. The
-   range begins one below what cubes take, or at 0.6 times the estimate where all merge, and ends one above 1.25 times the estimate. */
+/* FGMRES was measured with a tolerance of 1e-8. Local coarsening, which merges only thin cells, takes about one iteration more than cubes.
+   Full coarsening takes 4 a iterations at degree 1 and 6 a/k at higher degrees k, where a is the aspect ratio, unless cells are nearly
+   cubes. The range starts one below the number for cubes, or at 0.6 times the estimate with full coarsening, and ends one above 1.25 times
+   the estimate. */
 void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2])
 {
   const double    cubes = degree == 1 ? 5 : (degree <= 3 ? 4 : 3);

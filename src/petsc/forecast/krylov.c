@@ -1,12 +1,11 @@
-/* The vectors that a KSP takes in addition to x and b. */
+/* The number of vectors that a KSP needs in addition to x and b. */
 #include "forecast.h"
 #include "../../compat.h"
 #include <petsc/private/kspimpl.h>
 
-/* A KSP that keeps directions has `fixed` vectors, and `per` vectors for every direction. It allocates `first` directions in its set-up
-   (KSPs like KSPGMRES: `first` more than VpGMRESPrepared()) and `chunk` more whenever it has fewer than k + `ahead` in iteration k, but at
-   most `over` more than it restarts after. chunk 0: all in its set-up.
-   The vectors that KSPDGMRES adds at its first restart are not counted. */
+/* A KSP that keeps directions has `fixed` vectors, and `per` vectors per direction. Its set-up allocates `first` directions, for KSPs like
+   KSPGMRES in addition to VpGMRESPrepared(). Iteration k allocates `chunk` more if there are fewer than k + `ahead`, up to the restart
+   length + `over`. chunk 0: the set-up allocates all. The vectors that KSPDGMRES adds at its first restart are not counted. */
 typedef struct {
   const char *type;
   PetscErrorCode (*restart)(KSP, PetscInt *);
@@ -24,7 +23,7 @@ static PetscErrorCode LCDGetRestart(KSP ksp, PetscInt *restart)
   return RestartOption(ksp, "-ksp_lcd_restart", restart);
 }
 
-/* KSPDGMRES has no function that tells. */
+/* KSPDGMRES has no function that returns the restart length. */
 static PetscErrorCode GMRESGetRestart(KSP ksp, PetscInt *restart)
 {
   PetscErrorCode (*get)(KSP, PetscInt *);
@@ -53,7 +52,7 @@ static const Keeper *FindKeeper(KSPType type)
   return NULL;
 }
 
-/* the directions that the set-up allocates */
+/* *first: number of directions that the set-up allocates */
 static PetscErrorCode FirstDirections(KSP ksp, const Keeper *k, PetscInt restart, PetscInt *first)
 {
   const char *preallocate = "-ksp_gmres_preallocate";
@@ -67,7 +66,8 @@ static PetscErrorCode FirstDirections(KSP ksp, const Keeper *k, PetscInt restart
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other KSPs have all their vectors after the set-up. nwork counts them, but for Chebyshev's, whose KSP for eigenvalues has some, too. */
+/* Other KSPs have all their vectors after the set-up. ksp->nwork counts them, except the three vectors of Chebyshev's KSP for
+   eigenvalues. */
 PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 {
   const char   *type = ((PetscObject)ksp)->type_name;
@@ -85,7 +85,7 @@ PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints what it takes for its first iterations, and where it restarts */
+/* Prints the memory of the first iterations and of all iterations. */
 static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, PetscInt iterations, double vector)
 {
   char        text[64];
@@ -108,7 +108,8 @@ static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the vectors that the KSP uses in its first iterations: a device gives a vector memory when it is first used, a host when it is made */
+/* *vectors: number of vectors with memory in the first iterations. A device allocates a vector when it is first used, a host when it is
+   created. */
 static PetscErrorCode UsedVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 {
   const Keeper *k = FindKeeper(((PetscObject)ksp)->type_name);
@@ -122,7 +123,7 @@ static PetscErrorCode UsedVectors(KSP ksp, PetscInt iterations, PetscInt *vector
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* iterations: how many it will take at least. On a host a KSP that keeps directions makes room for ten. */
+/* iterations: a lower bound of the number of iterations. On a host, a KSP that keeps directions allocates vectors for ten. */
 PetscErrorCode VpCheckKSPMemory(KSP ksp, PetscInt iterations, const VpBackend *backend, VpBytes vector, double taken)
 {
   const char *type = ((PetscObject)ksp)->type_name, *prefix = ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "";

@@ -1,14 +1,14 @@
-/* The memory that a mesh, vectors and a cycle take, and whether it is there. */
+/* Forecasts the memory of a mesh, of vectors and of a cycle, and compares it with the free memory. */
 #include "forecast.h"
 #include "../support/session.h"
 
-/* the cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */
+/* number of a rank's cells on a level: own cells, cells that sweeps update, all cells with ghosts */
 typedef struct {
   double own, sweep, local;
 } Share;
 
-/* The cells are taken for a cube that ranks cut into cubes. A rank's share then has ghosts on two sides of every direction at most, and on
-   fewer where ranks are few. */
+/* Model: the cells form a cube, which the ranks divide into cubes. A rank has ghosts on at most two sides of each direction, and on fewer
+   if there are few ranks. */
 static double WithLayers(const VpSize *size, double cells, int layers)
 {
   const double side = pow(size->ranks, 1. / size->dim), edge = pow(cells, 1. / size->dim) / side;
@@ -24,7 +24,7 @@ static Share ShareOf(const VpSize *size, int coarser)
   return share;
 }
 
-/* The arrays of mesh.h: box, coord, zone, neighbor. Where there are other ranks: beyond, and what exchanges keep of every ghost. */
+/* Arrays of mesh.h: box, coord, zone, neighbor. With several ranks also beyond, and the exchanges' data of each ghost. */
 static double MeshBytes(const VpSize *size, Share c)
 {
   const double sides = 2 * size->dim * sizeof(int32_t);
@@ -32,7 +32,7 @@ static double MeshBytes(const VpSize *size, Share c)
   return (4 * sizeof(int32_t) + 1) * c.local + sides * c.sweep + (size->ranks > 1 ? sides * c.own + 64 * (c.local - c.own) : 0);
 }
 
-/* What A x takes on the backend: the number of every cell's lines, the lines that differ, and a device's copy of the neighbours. */
+/* Tables of A x on the backend: line numbers of each cell, the distinct lines, and a device's copy of the neighbours. */
 static double OperatorBytes(const VpSize *size, double cells, size_t real)
 {
   const double lines = cells * size->dim * sizeof(int32_t) + size->lines * cells * VpLineSize(size->degree + 1) * real;
@@ -67,13 +67,13 @@ PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines differ where the coefficients of the cell and its two neighbours do. There are at most as many as there are cells, and as there
-   are ways to choose three of the coefficient's values. */
+/* Lines differ if the coefficients of the cell and its two neighbours differ. Their number is at most the number of cells, and at most the
+   number of ways to choose three values of the coefficient. */
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 {
   const PetscReal *a = problem->coefficient;
   const int32_t    width = VpProblemWidth(problem);
-  const PetscInt   most = 1 + (PetscInt)cbrt(mesh->nown / 9.); /* From so many on there is one a cell. */
+  const PetscInt   most = 1 + (PetscInt)cbrt(mesh->nown / 9.); /* With more values, each cell may have lines of its own. */
   PetscReal       *known;
   PetscInt         n = 0, i;
   PetscBool        uniform;
@@ -114,9 +114,8 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* What a level of a cycle takes: parents, children and corners; where it is swept, patches, their types and covers;
-   vectors; messages out and in, of the ghosts that sweeps read and of all. *passing is what it takes beside that while
-   the patches are made. */
+/* Bytes of a level of a cycle: parents, children and corners; if it is swept, patches, their types and covers; vectors; messages in both
+   directions for the ghosts of sweeps and for all ghosts. *passing: additional bytes while the patches are made */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, PetscBool swept, double *passing)
 {
   const size_t    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
@@ -134,8 +133,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* Unless the matrix is known to be dense, boxes are taken for a grid. Where edges have WHOLE_EDGE cells at most, ranks that have cells have
-   all of them as ghosts. */
+/* The case of a mesh that does not exist yet. The boxes are assumed to form a grid, unless the matrix is known to be dense. Up to WHOLE_EDGE
+   cells per edge, each rank with cells has all other cells as ghosts. */
 static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, double cells)
 {
   enum { WHOLE_EDGE = 6 };
@@ -151,7 +150,7 @@ static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, doub
   return c;
 }
 
-/* of a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP */
+/* bytes of a sparse matrix, with about 3 dim n entries per row, and of its KSP's vectors */
 static double SparseBytes(const VpCoarseCase *c, double ranks)
 {
   enum { VECTORS = 24 };
@@ -159,8 +158,8 @@ static double SparseBytes(const VpCoarseCase *c, double ranks)
   return VpCoarseUnknowns(c) / ranks * (3 * c->dim * c->n * (sizeof(PetscScalar) + sizeof(PetscInt)) + VECTORS * sizeof(PetscScalar));
 }
 
-/* What the coarsest level takes beside what a level does. A dense matrix is inverted in double precision; on the host every rank has some
-   of its rows, and one of them all while it is inverted. */
+/* Bytes of the coarsest level in addition to LevelBytes(). A dense matrix is inverted in double precision. On the host each rank has some
+   of its rows, and one rank has all rows during the inversion. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double cells, PetscBool *swept)
 {
   const VpCoarseCase c = CoarseCase(size, o, cells);
@@ -233,7 +232,7 @@ const char *VpBytesText(double bytes, char text[VP_BYTES_TEXT])
 PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes need, double taken, const char what[], const char instead[])
 {
   VpBytes   there;
-  PetscReal worst[4]; /* the largest need, minus the least that is there; the largest excess where the work is, and on the host */
+  PetscReal worst[4]; /* largest need, minus the least free memory; largest excess where the work is, and on the host */
   char      text[3][VP_BYTES_TEXT];
   PetscBool host;
 

@@ -1,4 +1,4 @@
-/* What -vpatchdg_doctor prints of the program, the machine and its memory. */
+/* The lines of -vpatchdg_doctor about the program, the machine and its memory. */
 #include "forecast.h"
 #include <vpatchdg.h>
 
@@ -48,7 +48,7 @@ static PetscErrorCode Hosts(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints which GPU there is, or why none is used */
+/* Prints the GPU, or the reason why none is used. */
 static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
 {
   const VpBackend *cuda = VpBackendFind("cuda");

@@ -1,4 +1,4 @@
-/* The operator scale A + shift I with entries: a matrix of one of PETSc's types, of whose operations four go through here. */
+/* The operator scale A + shift I as an assembled matrix of one of PETSc's types. Four of its operations are replaced. */
 #include "internal.h"
 
 static PetscErrorCode MatDuplicate_Assembled(Mat A, MatDuplicateOption option, Mat *B)
@@ -29,7 +29,7 @@ PetscErrorCode VpMatrixAttachAssembled(DM dm, Mat A, VpMatrix like)
   for (int i = 0; i < (int)PETSC_STATIC_ARRAY_LENGTH(own); i++) {
     PetscCall(MatGetOperation(A, own[i].operation, &matrix->native[i]));
     if (matrix->native[i] == own[i].function)
-      matrix->native[i] = like->native[i]; /* The type copied its table of operations to a duplicate. */
+      matrix->native[i] = like->native[i]; /* A duplicate has copied the table of operations, including the replaced ones. */
     if (matrix->native[i]) PetscCall(MatSetOperation(A, own[i].operation, own[i].function));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,6 +42,6 @@ PetscErrorCode DMVPatchDGCreateAssembled(DM dm, MatType type, Mat *A)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VpAssemble(level, type, A));
-  PetscCall(MatSetVecType(*A, dm->vectype)); /* for a KSP's own vectors */
+  PetscCall(MatSetVecType(*A, dm->vectype)); /* type of the vectors that a KSP makes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,27 +1,27 @@
-/* What the files of this folder share. */
+/* Declarations shared by the files of this folder. */
 #pragma once
 #include "mat.h"
 
-/* scaleshift.c: gives a matrix its record, which says scale 1, shift 0 */
+/* scaleshift.c: gives a matrix its record, with scale 1 and shift 0 */
 PetscErrorCode VpMatrixAttach(DM, Mat, VpMatrix *);
-/* records what MatDuplicate() with this option made of the original. With MAT_COPY_VALUES that is a copy, else a matrix without values,
-   which stands for 0 if it is matrix-free, and for A if it has entries that somebody will write. */
+/* Records B = MatDuplicate(original). MAT_COPY_VALUES: B equals the original. Otherwise a matrix-free B is 0, and an assembled B, whose
+   values the caller will write, is A. */
 PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption, Mat);
 PetscErrorCode MatScale_VPatchDG(Mat, PetscScalar);
 PetscErrorCode MatShift_VPatchDG(Mat, PetscScalar);
 PetscErrorCode MatCopy_VPatchDG(Mat, Mat, MatStructure);
-/* the places of an assembled matrix's own operations in VpMatrix->native */
+/* indices of an assembled matrix's own operations in VpMatrix->native */
 enum { VP_NATIVE_DUPLICATE, VP_NATIVE_COPY, VP_NATIVE_SCALE, VP_NATIVE_SHIFT };
 
-/* shell.c, assembled.c: the matrix that stands for the DM's present operator, without entries, and with entries in PETSc's type */
+/* shell.c, assembled.c: create a matrix-free or an assembled matrix of the DM's present operator */
 PetscErrorCode DMVPatchDGCreateShell(DM, Mat *);
-/* shell.c: y = A x, or b - A x where b is not NULL, without scale and shift */
+/* shell.c: y = A x, or y = b - A x if b is not NULL, without scale and shift */
 PetscErrorCode VpMatrixApply(VpMatrix, Vec x, Vec b, Vec y);
-/* refuse.c: what asks the operator for its entries gets an error that says what to type. */
+/* refuse.c: replaces operations that need entries by an error with advice */
 PetscErrorCode VpRefuseEntries(Mat);
 /* product.c: Y = A X for dense X and Y */
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *);
 PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);
-/* assembled.c: gives an assembled matrix its record, which keeps its type's operations. like: the record of another matrix of the type, or
+/* assembled.c: gives an assembled matrix its record and keeps the operations of its type. like: record of another matrix of this type, or
    NULL */
 PetscErrorCode VpMatrixAttachAssembled(DM, Mat, VpMatrix like);

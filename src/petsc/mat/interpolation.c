@@ -1,11 +1,11 @@
-/* DMCreateInterpolation: the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. */
+/* DMCreateInterpolation(): the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. */
 #include "internal.h"
 
 typedef struct {
   DM       coarse, fine;
   VpLevel  from, to;
-  VpVector x; /* coarse values with their ghosts */
-  VpVector b; /* fine ones; made at the first restriction */
+  VpVector x; /* coarse values and ghosts */
+  VpVector b; /* fine values; made at the first restriction */
 } Transfer;
 
 static PetscErrorCode TransferDestroy(void *ctx)
@@ -23,7 +23,7 @@ static PetscErrorCode TransferDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v's values and the ghosts', in a level's vector */
+/* Copies v to a level's vector and exchanges its ghosts. */
 static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
 {
   const VpLevel level = x->level;
@@ -109,8 +109,8 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. Requires: no part is VP_PART, since a DM's boxes
-   stay whole */
+/* B [ndof][ndof] = P_z (x) P_y (x) P_x maps a parent's coefficients to a child's. Requires: no child is VP_PART, which holds because a DM's
+   boxes stay whole. */
 static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {
@@ -132,7 +132,7 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   VpMesh       mesh = to->mesh, parents = from->mesh;
   const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
   PetscInt    *position, *row, *col;
-  PetscScalar *child[64] = {NULL}; /* [corner] the matrices that there are */
+  PetscScalar *child[64] = {NULL}; /* [corner] matrices that occur */
   PetscBool    aij;
 
   PetscFunctionBegin;

@@ -1,4 +1,4 @@
-/* DMCreateMatrix(): the matrices made from a DM, and the way back from a matrix to the operator behind it. */
+/* DMCreateMatrix(): makes matrices from a DM, and finds the operator behind a matrix. */
 #include "internal.h"
 
 PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
@@ -26,7 +26,7 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* tells PETSc what is known of an operator */
+/* Tells PETSc the properties of an operator. */
 static PetscErrorCode Describe(DM dm, Mat A)
 {
   const PetscBool singular = DMVPatchDGIsSingular(dm);
@@ -59,8 +59,8 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM dm, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix-free operator reads the DM at every use. An assembled matrix gets new contents, of another nonzero pattern perhaps, and loses
-   what was attached; its new record comes first in the list. Copies stay as they are. */
+/* A matrix-free operator reads the DM at every use. An assembled matrix is replaced, possibly with another nonzero pattern, and loses its
+   composed objects. Its new record becomes the first in the list. Copies do not change. */
 PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
 {
   VpMatrix next;

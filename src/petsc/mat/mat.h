@@ -1,27 +1,27 @@
-/* The matrices made from a DM, and what a preconditioner learns of them. */
+/* The matrices made from a DM, and what preconditioners ask of them. */
 #pragma once
 #include "../dmdata/dmdata.h"
 
-/* What is known of a matrix made from a DM, with or without entries: it is scale A + shift I. */
+/* Record of a matrix scale A + shift I made from a DM, with or without entries. */
 typedef struct VpMatrix_ *VpMatrix;
 struct VpMatrix_ {
   DM          dm;
-  Mat         mat;  /* not referenced: this dies with it */
+  Mat         mat;  /* not referenced, because the record is destroyed with the matrix */
   VpOperator  kept; /* A of a copy; NULL: A is the present operator of the DM */
   PetscScalar scale, shift;
-  VpFunction *native[4]; /* what an assembled matrix's type does in MatDuplicate(), MatCopy(), MatScale(), MatShift() */
-  VpMatrix    next;      /* of the same DM */
+  VpFunction *native[4]; /* MatDuplicate(), MatCopy(), MatScale() and MatShift() of an assembled matrix's type */
+  VpMatrix    next;      /* next record of the same DM */
 };
-/* scaleshift.c. Ensures: NULL where the matrix was not made from a DM. */
+/* scaleshift.c. Ensures: NULL if the matrix was not made from a DM. */
 PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
 VpOperator     VpMatrixOperator(VpMatrix);
 
 /* mat.c */
 PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);
-/* makes every living matrix but copies follow a new coefficient of the DM */
+/* Updates all existing matrices except copies after the DM's coefficient has changed. */
 PetscErrorCode DMVPatchDGUpdateMatrices(DM);
-/* what is behind a PC's Pmat: scale A + shift I of a DMVPATCHDG; caller: the option that needs it, "-pc_type vpatchdg". Ensures: an error
-   that says what to pass if it is no such matrix. */
+/* The operator scale A + shift I of a DMVPATCHDG behind a PC's Pmat. caller: the option that needs the operator, "-pc_type vpatchdg".
+   Ensures: an error with advice if the matrix is of another kind. */
 typedef struct {
   DM          dm;
   VpOperator  op;
@@ -29,8 +29,8 @@ typedef struct {
 } VpPmat;
 PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 
-/* refuse.c: the error for who needs the entries of a matrix-free operator, and for who asks for a factorization of it or sets up one of
-   PETSc's preconditioners that need entries */
+/* refuse.c: raises the error for entries of a matrix-free operator; registers factorizations and set-ups of PETSc's preconditioners that
+   raise this error */
 PetscErrorCode VpRefuse(Mat);
 PetscErrorCode VpRegisterFactors(void);
 PetscErrorCode VpRegisterAssembledPCs(void);

@@ -1,5 +1,5 @@
-/* A X of a matrix-free operator and a dense matrix: as many columns at once as PCMatApply() takes, by the operator of a mesh that has every
-   cell so many times. */
+/* A X for a matrix-free operator and a dense matrix. As in PCMatApply(), several columns are multiplied at once, by the operator of a mesh
+   that has each cell once per column. */
 #include "internal.h"
 #include "../../cycle/cycle.h"
 #include "../support/columns.h"
@@ -9,7 +9,7 @@ static PetscErrorCode MultiplyOne(void *context, Vec x, Vec y)
   return VpMatrixApply((VpMatrix)context, x, NULL, y);
 }
 
-/* y = A x of n columns, one after the other in memory */
+/* y = A x for n columns that are contiguous in memory */
 static PetscErrorCode ApplyColumns(VpMatrix matrix, PetscInt n, const PetscScalar x[], PetscScalar y[])
 {
   VpOperator    op = VpMatrixOperator(matrix);
@@ -26,7 +26,7 @@ static PetscErrorCode ApplyColumns(VpMatrix matrix, PetscInt n, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n columns, `stride` numbers apart from one to the next */
+/* Copies n columns. The strides are distances between columns [numbers]. */
 static PetscErrorCode CopyColumns(const VpBackend *backend, PetscInt rows, PetscInt n, const PetscScalar from[], PetscInt from_stride,
                                   PetscScalar to[], PetscInt to_stride)
 {
@@ -35,7 +35,7 @@ static PetscErrorCode CopyColumns(const VpBackend *backend, PetscInt rows, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where there are gaps between columns, or fewer columns than those that messages are for, they are copied. */
+/* Copies the columns if they are not contiguous, or if they are fewer than the messages were set up for. */
 static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, PetscInt n)
 {
   const VpMatrix   matrix = (VpMatrix)context;
@@ -63,7 +63,7 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* how many columns go at once */
+/* *most: number of columns that are multiplied at once */
 static PetscErrorCode Columns(VpMatrix matrix, PetscInt all, PetscInt *most)
 {
   const VpOperator op = VpMatrixOperator(matrix);

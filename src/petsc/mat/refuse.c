@@ -1,9 +1,9 @@
-/* What asks a matrix-free operator for entries: an error that says what to type instead. */
+/* Raises an error with advice if PETSc asks a matrix-free operator for entries. */
 #include "internal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* PETSc asks it for the way to a product of two matrices of type MATSHELL. */
+/* PETSc calls this for a product of two matrices of type MATSHELL. */
 static PetscErrorCode RefuseProduct(Mat product)
 {
   PetscFunctionBegin;
@@ -35,9 +35,9 @@ REFUSED(DiagonalSet, Vec d, InsertMode mode)
 REFUSED(GetDiagonalBlock, Mat *block)
 REFUSED(IncreaseOverlap, PetscInt n, IS is[], PetscInt overlap)
 REFUSED(InvertBlockDiagonal, const PetscScalar **values)
-REFUSED(CreateGraph, PetscBool symmetric, PetscBool scale, PetscReal filter) /* new versions of PETSc pass more */
+REFUSED(CreateGraph, PetscBool symmetric, PetscBool scale, PetscReal filter) /* Newer versions of PETSc pass more arguments. */
 
-/* PCGAMG asks for it before it asks for entries, and MatView(), which must not fail, prints it. */
+/* PCGAMG calls this before it asks for entries. MatView(), which must not fail, prints the result. */
 static PetscErrorCode GetInfo(Mat A, MatInfoType type, MatInfo *info)
 {
   PetscFunctionBegin;
@@ -45,7 +45,7 @@ static PetscErrorCode GetInfo(Mat A, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A PC without a type becomes PCNONE where there is no diagonal block, else PCBJACOBI, which asks for that block. */
+/* A PC without a type becomes PCBJACOBI, which asks for the diagonal block, if the matrix has this operation, otherwise PCNONE. */
 static PetscErrorCode HasOperation(Mat A, MatOperation operation, PetscBool *has)
 {
   PetscFunctionBegin;
@@ -69,7 +69,7 @@ PetscErrorCode VpRefuseEntries(Mat A)
              {MATOP_HAS_OPERATION, (VpFunction *)HasOperation},
              {MATOP_GETINFO, (VpFunction *)GetInfo},
              {(MatOperation)(offsetof(struct _MatOps, creategraph) / sizeof(VpFunction *)),
-              (VpFunction *)CreateGraph}}; /* 3.18 has no name for it */
+              (VpFunction *)CreateGraph}}; /* PETSc 3.18 has no name for this operation. */
 
   PetscFunctionBegin;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(A, set[i].operation, set[i].function));
@@ -77,7 +77,7 @@ PetscErrorCode VpRefuseEntries(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc looks for factorizations by the type of the matrix, so it also comes here with shells of others, which have none either. */
+/* PETSc looks for factorizations by matrix type, so it also calls this for other MATSHELLs, which have none either. */
 static PetscErrorCode GetFactor(Mat A, MatFactorType type, Mat *F)
 {
   VpMatrix matrix;
@@ -101,9 +101,9 @@ PetscErrorCode VpRegisterFactors(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Preconditioners of PETSc that, without entries, apply nothing or end in an error which names no remedy */
+/* PETSc's preconditioners that, without entries, do nothing or raise an error without advice */
 static const PCType assembled[] = {PCBJACOBI, PCVPBJACOBI, PCDEFLATION, PCML, PCBDDC, PCNN, PCTFS, PCCP, PCPFMG, PCSYSPFMG, PCLMVM};
-static PetscErrorCode (*creators[PETSC_STATIC_ARRAY_LENGTH(assembled)])(PC); /* PETSc's own; NULL: it has no such type */
+static PetscErrorCode (*creators[PETSC_STATIC_ARRAY_LENGTH(assembled)])(PC); /* PETSc's constructors; NULL: PETSc lacks the type */
 
 static const char native[] = "PCSetUp_VPatchDG_C";
 

@@ -1,5 +1,5 @@
-/* The record of a matrix made from a DM: it is scale A + shift I. MatScale(), MatShift() and MatCopy() do the same to it whether the matrix
-   has entries or not. */
+/* The record of a matrix scale A + shift I made from a DM. MatScale(), MatShift() and MatCopy() treat matrices with and without entries
+   equally. */
 #include "internal.h"
 
 static const char record_name[] = "DMVPatchDG matrix";
@@ -58,7 +58,7 @@ PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: A of the copy is that of the original, whatever coefficient the DM gets later. */
+/* Ensures: the copy keeps the original's A when the DM gets another coefficient. */
 static PetscErrorCode Keep(VpMatrix copy, const struct VpMatrix_ *original)
 {
   VpOperator op = VpReference(VpMatrixOperator((VpMatrix)original));

@@ -1,4 +1,4 @@
-/* The operator scale A + shift I without a matrix: a MATSHELL. */
+/* The operator scale A + shift I without entries: a MATSHELL. */
 #include "internal.h"
 
 PetscErrorCode VpMatrixApply(VpMatrix matrix, Vec x, Vec b, Vec y)
@@ -76,7 +76,7 @@ static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A shifted operator is assembled for it: the absolute values of its diagonal do not follow from those of A. */
+/* Assembles a shifted operator, because the absolute values of its diagonal do not follow from the norm of A. */
 static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
 {
   VpMatrix matrix;
@@ -121,7 +121,7 @@ static PetscErrorCode MatDuplicate_Shell(Mat A, MatDuplicateOption option, Mat *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* No layout is copied from the DM's vectors, which may live on a device. */
+/* The layouts are set by size and not copied from the DM's vectors, which may be on a device. */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
   const PetscInt n = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
@@ -138,7 +138,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG},
              {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_Shell},
              {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
-             {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
+             {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own operation would do nothing. */
              {MATOP_ZERO_ROWS_COLUMNS, NULL}};
   VpMatrix matrix;
 
