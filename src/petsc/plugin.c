@@ -1,4 +1,4 @@
-/* The entrance: what PETSc calls when it has loaded the library, and what a program calls first. */
+/* The entry points: PETSc calls one after loading the library, a program calls the other first. */
 #include "dm/dm.h"
 #include "mat/mat.h"
 #include "pc/pc.h"
@@ -17,7 +17,7 @@ static PetscErrorCode VPatchDGFinalizePackage(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* registers the events of level.h, and the package's name for -info and -log_exclude */
+/* Registers the events of level.h, and the package's name for -info and -log_exclude. */
 static PetscErrorCode RegisterLogging(void)
 {
   char      list[256];
@@ -106,8 +106,8 @@ PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error if the PETSc that loads the library is another one than the library calls, which has not been initialized then and
-   cannot print an error. */
+/* Ensures: an error if the PETSc that loads the library differs from the PETSc that the library is linked to. The latter is not initialized
+   then and cannot print an error. */
 static PetscErrorCode CheckOnePetsc(void)
 {
   char        version[256];
@@ -124,7 +124,8 @@ static PetscErrorCode CheckOnePetsc(void)
   PetscFunctionReturn(PETSC_ERR_LIB);
 }
 
-/* Ensures: an error unless the PETSc that runs is of the kind this library was compiled for. Its PetscInt may be wider than ours. */
+/* Ensures: an error unless version, scalars and PetscInt of the running PETSc are those that this library was compiled for. Its PetscInt
+   may be wider than ours, so the version is read into 64-bit integers. */
 static PetscErrorCode CheckPetsc(void)
 {
   static const char again[] = "build vpatchdg again with that PETSc (PETSC_DIR, PETSC_ARCH)";

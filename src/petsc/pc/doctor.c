@@ -1,8 +1,9 @@
-/* -vpatchdg_doctor when the preconditioner is built: what the cycle will take, printed before it takes it. */
+/* -vpatchdg_doctor during the set-up of the preconditioner: prints the resources that the cycle will need before it is built. */
 #include "internal.h"
 #include "../forecast/forecast.h"
 
-/* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
+/* *all: ratio of the largest to the smallest coefficient. *inside: the largest such ratio among the cells of one rank in one coarsest
+   cell */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
 {
   const int32_t n = problem->coefficient ? mesh->nown : 0;
@@ -56,7 +57,7 @@ static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarse
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the cycle needs, on adaptive meshes with the vectors of all leaves */
+/* memory of the cycle, on adaptive meshes with the vectors of all leaves */
 static VpBytes Need(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
 {
   const double unknowns = mesh->depth ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
@@ -66,7 +67,7 @@ static VpBytes Need(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
   return need;
 }
 
-/* prints how many iterations to expect on an adaptive mesh */
+/* Prints the expected number of iterations on an adaptive mesh. */
 static PetscErrorCode AdaptiveIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, VpCoarsen how)
 {
   PetscReal a[2];
@@ -87,7 +88,7 @@ static PetscErrorCode AdaptiveIterations(PetscViewer viewer, VpMesh mesh, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints how many iterations to expect, or that the rule does not know */
+/* Prints the expected number of iterations, or that the rule does not cover the case. */
 static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
   const PetscReal aspect = VpAspectRatio(mesh->domain);

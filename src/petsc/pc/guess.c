@@ -24,7 +24,7 @@ M*/
 
 typedef struct {
   VpNested nested;
-  PetscInt build; /* the PC's, which it was made for */
+  PetscInt build; /* VpPCBase.build of the PC for which `nested` was made */
 } Guess_VPatchDG;
 
 static PetscErrorCode KSPGuessReset_VPatchDG(KSPGuess guess)
@@ -40,7 +40,7 @@ static PetscErrorCode KSPGuessDestroy_VPatchDG(KSPGuess guess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* finds the PC, and sets it up: not every PETSc sets up the KSP before it asks for a guess */
+/* Finds the PC and sets it up, because some versions of PETSc ask for a guess before they set up the KSP. */
 static PetscErrorCode GetPC(KSPGuess guess, PC *out)
 {
   PC        pc;
@@ -88,7 +88,7 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is learnt from a solution. */
+/* The guess does not use previous solutions. */
 static PetscErrorCode KSPGuessUpdate_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   PetscFunctionBegin;

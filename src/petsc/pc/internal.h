@@ -1,28 +1,28 @@
-/* What the files of this folder share. */
+/* Declarations shared by the files of this folder. */
 #pragma once
 #include "pc.h"
 #include "../pcbase/pcbase.h"
 
-/* which precision was asked for, and what `auto` makes of it */
+/* the requested precision and the choice of `auto` */
 typedef struct {
   VPatchDGPrecision asked;
-  PetscBool         holds;    /* Single precision holds the operator's numbers. */
-  char              hint[32]; /* auto: the type of the KSP, where the options say it; else empty */
+  PetscBool         holds;    /* Single precision can represent the operator. */
+  char              hint[32]; /* auto: KSP type from the options, or empty */
   PetscBool         chosen;   /* auto has set the cycle's precision. */
-  PetscObjectId     by;       /* the KSP that it was set for; 0: none that is known; -1: none, whatever comes */
+  PetscObjectId     by;       /* KSP of this choice; 0: unknown; -1: none, and no later KSP changes the choice */
   char              why[160]; /* the reason, for -ksp_view */
 } VpChoice;
 
 typedef struct {
   VpPCBase       inverse;
   VpCycleOptions options;
-  PetscInt       pre, post; /* sweeps that were asked for; pre PETSC_DECIDE: what suits a symmetric cycle or not */
+  PetscInt       pre, post; /* numbers of sweeps requested; pre PETSC_DECIDE: depends on the symmetry of the cycle */
   VpCycle        cycle;
   VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
   PetscInt       most;
   VpChoice       choice;
-  double         taken;   /* by mesh, x, b and cycle, bytes */
-  PetscObjectId  counted; /* the KSP whose vectors were counted since the cycle was built; 0: none */
+  double         taken;   /* memory of mesh, x, b and cycle [bytes] */
+  PetscObjectId  counted; /* KSP whose vectors were checked against the free memory since the cycle was built; 0: none */
 } PC_VPatchDG;
 
 static inline PC_VPatchDG *PCVPatchDGData(PC pc)
@@ -30,7 +30,7 @@ static inline PC_VPatchDG *PCVPatchDGData(PC pc)
   return pc->data;
 }
 
-/* rehearse.c: on a device, goes through what first applications wait for */
+/* rehearse.c: on a device, runs in advance the one-time work of a first solve */
 PetscErrorCode PCVPatchDGRehearse(PC);
 
 /* settings.c */
@@ -61,27 +61,27 @@ static inline const char *VpCycleName(VpCycleType type)
   return name[type];
 }
 
-/* options.c. Ensures: errors unless the options go together, and with the problem. */
+/* options.c. Ensures: errors unless the options are compatible with each other and with the problem. */
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
-void           PCVPatchDGSettleSweeps(PC); /* sets the cycle's numbers of sweeps */
+void           PCVPatchDGSettleSweeps(PC); /* sets the cycle's number of pre- and post-smoothing sweeps */
 PetscErrorCode VpCheckPatches(VpMesh, const char type[]);
 PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
-/* precision.c: reads the hint; VpPCBaseOps' prepare and meet; what -ksp_view says */
+/* precision.c: reads the hint; VpPCBaseOps.prepare and meet; prints for -ksp_view */
 PetscErrorCode PCVPatchDGReadHint(PC);
 PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
 PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
-/* Fixes the precision for good: the user is about to get the coarse KSP, which would be lost if the cycle were built again. */
+/* Fixes the precision because the user is about to get the coarse KSP, which would be lost if the cycle were built again. */
 PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 
-/* doctor.c: -vpatchdg_doctor, before the cycle is built. Ensures: an error if there is no memory for it. */
+/* doctor.c: -vpatchdg_doctor before the cycle is built. Ensures: an error if memory is too small for the cycle. */
 PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 
-/* VpPCBaseOps' met. Ensures: an error if there is no memory for the vectors of the KSP. */
+/* VpPCBaseOps.met. Ensures: an error if memory is too small for the KSP's vectors. */
 PetscErrorCode PCVPatchDGMet(PC, KSP);
 
-/* warn.c: warns before a KSP solves that tests its convergence, and after every one */
+/* warn.c: warns before a KSP with a convergence test solves, and after each solve */
 PetscErrorCode PCVPatchDGWarnBefore(PC, KSPType);
 PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);

@@ -1,4 +1,4 @@
-/* The options of PCVPATCHDG: how they are read, and which go together. */
+/* Reads the options of PCVPATCHDG and checks their combinations. */
 #include "internal.h"
 
 PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
@@ -24,7 +24,7 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what exists on meshes of cells of different levels */
+/* Ensures: an error unless adaptive meshes support the options. */
 static PetscErrorCode CheckAdaptive(PC pc)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
@@ -81,7 +81,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whoever has an option for the coarse KSP wants one, unless -pc_vpatchdg_coarse says what to do. */
+/* Any option of the coarse KSP selects that KSP, unless -pc_vpatchdg_coarse is given. */
 static PetscErrorCode CoarseOptions(PC pc)
 {
   char      name[256], *all, *found;
@@ -122,7 +122,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(CoarseOptions(pc));
   PetscCall(CheckRemoved(pc));
   if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));
-  else /* -help shows it. */
+  else /* for -help */
     PetscCall(PetscOptionsBool("-vpatchdg_warnings", "Warn, with a prefix or without", NULL, PETSC_TRUE, &warnings, NULL));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,4 @@
-/* The preconditioners' types, and that of the initial guess. */
+/* Types of preconditioners and of the initial guess. */
 #pragma once
 #include "../../compat.h"
 #include <petscksp.h>

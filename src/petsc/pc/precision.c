@@ -1,16 +1,17 @@
-/* -pc_vpatchdg_precision auto: single precision with KSPs that tolerate it (pcbase/kspkinds.c), double with the others. */
+/* -pc_vpatchdg_precision auto: single precision for KSPs that tolerate it (pcbase/kspkinds.c), otherwise double. */
 #include "internal.h"
 
-#define LEAST_HOLD 1e-11 /* of cells; where they are held less firmly, cycles in single precision give them constants */
+#define LEAST_HOLD \
+  1e-11 /* smallest VpProblemHold() for single precision. If cells are coupled more weakly, cycles in single precision add constants to them. */
 
 static PetscBool AppliesOnce(const char type[])
 {
   return !strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE);
 }
 
-/* KSPs of preconditioners print one level further in and add to the prefix of what they are part of; those of SNES and TS have the prefix
-   of these, mostly none. Whether the KSP around a preconditioner is flexible is not known, and a plain one stalls: GMRES with refinement to
-   1e-5 inside ends at 1e-6 instead of 1e-10. Newton's method computes its residual anew. */
+/* Tests whether the KSP belongs to a preconditioner: such a KSP prints one level further in and has a longer prefix than the outer KSP. The
+   KSPs of SNES and TS mostly have no prefix. The outer KSP may not be flexible, and then it stalls: GMRES around a refinement to 1e-5 ends
+   at 1e-6 instead of 1e-10. Newton's method recomputes its residual and does not stall. */
 static PetscBool IsPart(KSP ksp)
 {
   const char *prefix = ((PetscObject)ksp)->prefix;
@@ -18,14 +19,14 @@ static PetscBool IsPart(KSP ksp)
   return AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]);
 }
 
-/* whether it solves, rather than takes a few steps for a solver around it */
+/* Tests whether the KSP solves. Otherwise it takes a few steps for an outer solver. */
 static PetscBool Solves(KSP ksp)
 {
   if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
   return ((PetscObject)ksp)->tablevel == 0 || (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10);
 }
 
-/* sets the cycle's precision for a type of KSP (NULL: none), and writes down why */
+/* Sets the cycle's precision for a type of KSP (NULL: no KSP) and records the reason. */
 static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool part)
 {
   static const char faster[] = "-ksp_type fgmres runs it in single, about twice as fast";
@@ -52,7 +53,7 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* reads the type of the KSP that has the PC's prefix. Of KSPs in other solvers it does not tell enough. */
+/* Reads the type of the KSP with the PC's prefix. The type does not decide for KSPs in other solvers, so these are skipped. */
 PetscErrorCode PCVPatchDGReadHint(PC pc)
 {
   VpChoice   *choice = &PCVPatchDGData(pc)->choice;
@@ -84,7 +85,8 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where several KSPs share the PC, one that needs double decides for all. A PC that is reused is built anew only where it has to be. */
+/* If several KSPs share the PC, double precision for one of them is kept for all. A PC that PETSc reuses is rebuilt only to change to
+   double precision. */
 static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
 {
   PC_VPatchDG      *data = pc->data;

@@ -1,8 +1,8 @@
-/* What a first solve would wait for, on a device: kernels are loaded, patches listed, connections opened, launches recorded. A rehearsal at
-   the end of the set-up goes through two steps of a refinement, a product with A and sums of vectors. */
+/* Moves the one-time work of a first solve on a device to the set-up: loading kernels, listing patches, opening connections, recording
+   launches. The rehearsal runs two steps of a refinement, a product with A and sums of vectors. */
 #include "internal.h"
 
-/* whether two vectors take less than half of what is free */
+/* *is: two vectors take less than half of the free memory on each rank */
 static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
 {
   double there = 0, total, need = 2. * (double)outer->view.nown * (double)outer->block;
@@ -40,9 +40,10 @@ static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-enum { LONG = 1 << 20 }; /* Longer vectors have the same kernels. */
+enum { LONG = 1 << 20 }; /* Longer vectors use the same kernels. */
 
-/* what KSPs do with vectors like this one, one to three at a time. PETSc skips sums with zeros, and norms that it knows. */
+/* Runs the operations of KSPs on vectors of this type, on one to three of them. Factors are nonzero and vectors change in between, because
+   PETSc skips sums with zero factors and norms that it has cached. */
 static PetscErrorCode Combine(Vec like)
 {
   const PetscScalar some[3] = {0.5, 0.25, 0.125};
@@ -93,7 +94,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   PetscCall(VecSet(f, 1));
   PetscCall(VecSet(x, 0));
   PetscCall(Refine(pc, outer, f, x));
-  (void)VpCoarseStopped(PCVPatchDGData(pc)->cycle->coarse); /* Nobody is warned of a rehearsal. */
+  (void)VpCoarseStopped(PCVPatchDGData(pc)->cycle->coarse); /* discards the count, which would cause a warning */
   PetscCall(MatMult(pc->pmat, f, x));
   PetscCall(Combine(f));
   PetscCall(outer->backend->wait());

@@ -33,7 +33,7 @@ typedef struct {
   VpOneSweep  sweep;
 } PC_VPatch;
 
-/* A sweep has no precision `auto`. */
+/* Values without `auto`, which a sweep does not offer. */
 static const char *const precisions[] = {
   [VPATCHDG_PRECISION_SINGLE] = "single", [VPATCHDG_PRECISION_DOUBLE] = "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 
@@ -73,7 +73,8 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpOneSweepCreate(data->level, data->space, data->residual, VP_EXCHANGE_AUTO, &data->sweep));
-  data->inverse.wide = data->precision == VP_DOUBLE; /* There are sums and products, no squares. */
+  data->inverse.wide =
+    data->precision == VP_DOUBLE; /* Sums and products do not overflow in double precision, and a sweep computes no squares. */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

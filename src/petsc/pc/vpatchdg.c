@@ -109,7 +109,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Made for the first block of columns, and anew for one with more columns. */
+/* Makes the columns for the first block, and again for a block with more columns. */
 static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
 {
   PC_VPatchDG *data = pc->data;
@@ -176,7 +176,7 @@ static PetscErrorCode ViewRepeats(VpCycle cycle, PetscInt l, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints how many cells there are along every direction, where lines are longest, and the thinnest one's aspect ratio */
+/* Prints the number of cells in each direction along the longest lines, and the aspect ratio of the thinnest cell. */
 static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
 {
   const PetscReal aspect = 1 / VpLatticeThinnest(mesh->lattice);
@@ -190,7 +190,7 @@ static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sides of all ranks' leaves of the next coarser level where this one ends */
+/* *edges: number of sides, over all ranks, where this level ends at a leaf of the next coarser level */
 static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
 {
   PetscFunctionBegin;
@@ -200,7 +200,7 @@ static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints the sizes of the levels, how often they exchange and what they sweep again */
+/* Prints the size of each level, how often it exchanges ghosts, and which patches it sweeps again. */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;

@@ -1,4 +1,4 @@
-/* What PCVPATCHDG warns of, before and after a solve. */
+/* Warnings of PCVPATCHDG before and after a solve. */
 #include "internal.h"
 #include "../forecast/forecast.h"
 
@@ -17,9 +17,9 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define LOST 1e-9 /* Reactions that are a smaller share of a/h^2 often are beyond eight digits. */
+#define LOST 1e-9 /* With reactions below this fraction of a/h^2, eight digits are often out of reach. */
 
-/* writes down what to try first */
+/* advice: what the user should try first */
 static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
   const PC_VPatchDG *data = pc->data;
@@ -71,7 +71,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refinement that converges this many times as slowly as FGMRES is expected to is no way to solve the problem. */
+/* The warning appears if refinement takes this many times FGMRES's expected iterations. */
 #define SLOW 10
 
 static PetscErrorCode WarnSlow(PC pc, KSP ksp)
@@ -89,7 +89,7 @@ static PetscErrorCode WarnSlow(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coarsest level that is solved to no tolerance makes the cycle a map that is not linear, in whatever precision. */
+/* Warns if the coarsest KSP stopped before it converged: the cycle is then not linear, in any precision. */
 static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
 {
   const PC_VPatchDG *data = pc->data;

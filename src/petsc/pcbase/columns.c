@@ -1,4 +1,4 @@
-/* Y = M X for dense matrices: as many columns at once as the type takes, else one after the other. */
+/* Y = M X for dense matrices, several columns at once if the type supports it. */
 #include "pcbase.h"
 #include "../support/columns.h"
 
@@ -14,7 +14,7 @@ static PetscErrorCode ApplyOne(void *context, Vec r, Vec z)
   return pc->ops->apply(pc, r, z);
 }
 
-/* factor: the power of two that the column was multiplied by */
+/* *factor: the power of two that scaled the column */
 static PetscErrorCode EnterColumn(PC pc, VpColumns columns, Mat X, PetscInt column, int32_t k, PetscReal *factor)
 {
   Vec r, rest;

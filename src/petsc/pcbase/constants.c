@@ -1,17 +1,19 @@
-/* Constants, where A without its reaction c has no side that holds them: they are an eigenvector of the Pmat s A + t I, and their
-   eigenvalue is mu = s c + t. An approximate inverse M treats them badly where mu is far smaller than its other numbers. With e = 1/|1|
+/* Constants, if no side of the domain holds them. They are an eigenvector of the Pmat s A + t I for the eigenvalue mu = s c + t, where c
+   is the reaction. If mu is far smaller than the other eigenvalues, the approximate inverse M is inaccurate for constants. Let e = 1/|1|.
+   Then
 
-       M r  ->  P M P r + e (e, r) / mu,    P r = r - e (e, r),    without the last term where mu = 0,
+       M r  ->  P M P r + e (e, r) / mu,    P r = r - e (e, r)    (without the last term if mu = 0)
 
-   is exact for them. The first P serves single precision, in which r would lose the rest beside large constants. Where mu = 0, no residual
-   shows them. PETSc takes them off where a KSP applies M on the left. Where it applies M on the right they are taken off once, from the
+   is exact for constants. The first P serves single precision, where a large constant would hide the rest of r. If mu = 0, the residual
+   contains no constants. PETSc removes them if a KSP applies M on the left. If it applies M on the right, they are removed once from the
    solution.
 
-   A KSP may solve with another Amat, as with a reaction that varies, for which constants are no null space. Then mu is that of the Amat. */
+   A KSP may solve with another Amat whose null space does not contain the constants, because its reaction varies for instance. Then mu is
+   the quotient of the Amat. */
 #include "pcbase.h"
 
-#define SMALL  1e-4  /* Sweeps in single precision lose reactions that are a smaller share of a/h^2. */
-#define HIDDEN 1e-10 /* Rounding errors of a product with A are a smaller share of a/h^2. */
+#define SMALL  1e-4  /* Sweeps in single precision lose reactions below this fraction of a/h^2. */
+#define HIDDEN 1e-10 /* Rounding errors of a product with A are below this fraction of a/h^2. */
 
 static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basis)
 {
@@ -66,7 +68,7 @@ PetscErrorCode VpConstantsSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc takes the null space of the Pmat off b, also where the Amat has none. */
+/* Replaces the eigenvalue and removes the Pmat's null space if the Amat has none, because PETSc would remove the null space from b. */
 PetscErrorCode VpConstantsMeet(PC pc)
 {
   VpPCBase   *inverse = pc->data;
@@ -114,7 +116,7 @@ PetscErrorCode VpConstantsFind(PC pc, Vec z, PetscScalar *multiple)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define ALL (1 - 1e-13) /* of a norm */
+#define ALL (1 - 1e-13) /* fraction of a norm */
 
 PetscErrorCode VpConstantsWarn(PC pc, Vec b)
 {

@@ -1,10 +1,10 @@
-/* How much of a solution is missing, by the preconditioner B: z = B (b - A x) is about the error e, and r^T z its energy e^T A e, while b^T
-   x is that of x. Where the operator's numbers are far apart, a small residual says little of either. */
+/* Estimates the error with the preconditioner B: z = B r with r = b - A x approximates the error e, r^T z its energy e^T A e, and b^T x the
+   energy of x. If entries of the operator differ by orders of magnitude, a small residual says little about either. */
 #include "pcbase.h"
 #include <vpatchdg.h>
 
 typedef struct {
-  PetscReal energy, size; /* roots of the quotients r^T z / b^T x (negative: r^T z alone is) and |z| / |x| */
+  PetscReal energy, size; /* energy: (r^T z / b^T x)^1/2, -1 if only r^T z < 0; size: |z| / |x| */
 } Missing;
 
 static PetscReal Root(PetscReal a, PetscReal b)
@@ -82,7 +82,8 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(KSPConvergedDefault(ksp, it, rnorm, reason, &plain));
   PetscCall(VecDestroy(&plain.work));
   if (*reason != KSP_CONVERGED_RTOL) PetscFunctionReturn(PETSC_SUCCESS);
-  *reason = KSP_CONVERGED_ITERATING; /* the KSP's own: later versions of PETSc build no solution of a KSP that has a reason to stop */
+  *reason =
+    KSP_CONVERGED_ITERATING; /* The KSP's field, too: recent versions of PETSc do not build the solution of a KSP that has a reason to stop. */
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPBuildSolution(ksp, x, NULL));
@@ -111,11 +112,11 @@ PetscErrorCode VpReadConverged(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define FAR     100  /* Operators whose numbers are farther apart are looked at. */
-#define LITTLE  100  /* A solution may miss so many times rtol of its size, */
-#define NATURAL 1e4  /* where the energy norm decides so many times, */
-#define ENOUGH  2e-6 /* and in any case this. */
-#define MUCH    1e3  /* What misses more times rtol misses less by the energy norm. */
+#define FAR     100  /* spread of the operator's numbers above which the error is estimated */
+#define LITTLE  100  /* An estimated error above this many times rtol causes a warning, */
+#define NATURAL 1e4  /* or above this many times rtol if the energy norm decides, */
+#define ENOUGH  2e-6 /* but never below this. */
+#define MUCH    1e3  /* If the error is above this many times rtol, a test in the energy norm helps. */
 
 static PetscBool IsEnergy(KSP ksp)
 {
@@ -129,7 +130,7 @@ static PetscBool IsFar(const VpPCBase *inverse)
   return (PetscBool)(inverse->range[1] * PetscMax(penalty, 1) > FAR * inverse->range[0]);
 }
 
-/* what there is to type */
+/* the option to try */
 static const char *Remedy(KSP ksp, PetscReal missing)
 {
   const char *type = ((PetscObject)ksp)->type_name;

@@ -1,9 +1,9 @@
-/* Which KSPs stand a preconditioner in single precision.
+/* KSPs that tolerate a preconditioner in single precision.
 
-   A cycle in single precision is a linear map only up to its rounding errors. KSPs that form x from the same vectors as the residual, A M v
-   from the M v that x gets, keep r = b - A x; those that take M A v or x = M (V y) for linear do not, and their true residual stalls. Which
-   do what was found by running all of them (tests/ksp_table.c has the table that follows from it). Pipelined CG and GCR keep the relation
-   less well and need more iterations: they are left in double. */
+   A cycle in single precision is linear only up to its rounding errors. KSPs that form x from the same vectors as the residual, A M v from
+   the M v that x gets, keep r = b - A x. KSPs that take M A v or x = M (V y) for linear do not, and their true residual stalls. The table
+   was found by running all KSPs (tests/ksp_table.c). Pipelined CG and GCR keep the relation less well and need more iterations, so they use
+   double precision. */
 #include "pcbase.h"
 
 static const char *const keeping[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPFGMRES, KSPPIPEFGMRES, KSPGCR,  KSPFCG,  KSPBICG, KSPFBCGS,

@@ -1,4 +1,4 @@
-/* The operations of PCVPATCHDG and PCVPATCH as PETSc calls them. */
+/* The operations of PCVPATCHDG and PCVPATCH that PETSc calls. */
 #include "pcbase.h"
 
 static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
@@ -23,8 +23,8 @@ static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
   return Apply(pc, PETSC_TRUE, r, z);
 }
 
-/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other norm,
-   and constants only where they are the null space. */
+/* KSPRICHARDSON tests the true residual unless the user chose a norm. Refinement (richardson.c) supports no other norm, and constants only
+   if they are the null space. */
 static PetscErrorCode SetNorm(PC pc, KSP ksp)
 {
   const VpPCBase *inverse = pc->data;
@@ -51,8 +51,7 @@ static PetscErrorCode ForgetDirections(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
-   reset. */
+/* Refinement needs the KSP's norm type, test and residual history. A KSP that is set up does not notice that its PC was reset. */
 static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;

@@ -1,10 +1,10 @@
-/* Refinement, x += M (b - A x), as one operation: what KSPRICHARDSON runs when nothing monitors it and its scale is 1. Residual and
-   conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
+/* Refinement, x += M (b - A x), as one operation, which KSPRICHARDSON runs if it has no monitor and its scale is 1. Residual and conversion
+   take one pass over memory, correction and conversion another. There are no vectors except x and b.
 
-   It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (pcbase.c sets its norm). */
+   Like KSPRICHARDSON's own loop, refinement stops by the norm of b - A x and by the KSP's test (pcbase.c sets the norm). */
 #include "pcbase.h"
 
-/* Ensures: *op is the operator where the matrix is A itself, without entries, else NULL. The preconditioner may be that of an older one. */
+/* *op: the operator if the matrix is A itself without entries, otherwise NULL. The PC may have been built for an older operator. */
 static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
   VpMatrix  matrix;
@@ -17,7 +17,7 @@ static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b - A x goes in, by the operator's fused kernel unless that is NULL; x NULL: b */
+/* b - A x enters (x NULL: b), computed by the operator's fused kernel unless op is NULL. */
 static PetscErrorCode EnterResidual(PC pc, VpOperator op, Vec b, Vec x, Vec w, PetscReal *norm)
 {
   PetscFunctionBegin;
@@ -27,7 +27,7 @@ static PetscErrorCode EnterResidual(PC pc, VpOperator op, Vec b, Vec x, Vec w, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* does what PETSc's loop does with every residual; without a KSP (NULL) the tolerances refer to the first one */
+/* Tests a residual like PETSc's loop. Without a KSP (NULL) the tolerances refer to the first residual. */
 static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
 {
   KSPConvergedReason says = KSP_CONVERGED_ITERATING;
@@ -48,7 +48,7 @@ static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCRichardsonConvergedReason is KSPConvergedReason under other names. */
+/* PCRichardsonConvergedReason has the values of KSPConvergedReason. */
 PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
                                        PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
 {
@@ -63,7 +63,7 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
   PetscFunctionBegin;
   if (!guesszero) PetscCall(VpConstantsFind(pc, x, &constant));
   PetscCall(FusedOperator(pc, &op));
-  VpPCBaseData(pc)->factor = 0; /* It belonged to other residuals. */
+  VpPCBaseData(pc)->factor = 0; /* The factor of another residual is not valid. */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
     PetscInt  entered;
@@ -72,7 +72,8 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
     entered = VpPCBaseData(pc)->entered;
     PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
-    if (entered != VpPCBaseData(pc)->entered) PetscCall(EnterResidual(pc, op, b, now, w, NULL)); /* The test has applied the PC. */
+    if (entered != VpPCBaseData(pc)->entered)
+      PetscCall(EnterResidual(pc, op, b, now, w, NULL)); /* The test has applied the PC and overwritten r. */
     PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, now != NULL, x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));

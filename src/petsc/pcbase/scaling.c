@@ -1,13 +1,13 @@
-/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
-   result differs but those that would have been lost. */
+/* Powers of two that scale vectors and operators into the range where single precision has all its digits. They change exponents only, so
+   results stay bitwise equal unless they would have over- or underflowed. */
 #include "pcbase.h"
 
-#define NEAR  64   /* Norms from 2^-64 to 2^64 stay as they are, also that of a residual that has lost all its digits. */
-#define FAR   600  /* Times 2^600 or 2^-600 no number has a square that over- or underflows. */
+#define NEAR  64   /* Norms between 2^-64 and 2^64 are not scaled, which includes the residuals of a converged solve. */
+#define FAR   600  /* After scaling by 2^600 or 2^-600, the square of any number is representable. */
 #define LIMIT 1000 /* Factors up to 2^1000 and their inverses are normal numbers. */
 
-/* The factor after one that led to this norm: the same where the norm is near 1. A norm of 0 or inf may be due to its squares; then 1 is
-   tried first, and no factor comes twice. */
+/* The factor to try after `factor`, which led to this norm: the same factor if the norm is near 1. A norm of 0 or inf may be caused by its
+   squares. Then 1 is tried first, and no factor is tried twice. */
 static PetscReal NextFactor(PetscReal factor, PetscReal norm)
 {
   int now = ilogb(factor), e;
@@ -18,7 +18,7 @@ static PetscReal NextFactor(PetscReal factor, PetscReal norm)
   return abs(e) <= NEAR ? factor : ldexp(1, PetscMax(-LIMIT, PetscMin(LIMIT, now - e)));
 }
 
-/* finds the factor for f - A x, as far as it is known without a look at that; else 0 */
+/* *factor: for f - A x, if it is known without computing the norm; otherwise 0 */
 static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscReal *factor)
 {
   PetscBool known;
@@ -33,7 +33,7 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = scale (f - A x); norm: of that, or NULL */
+/* r = scale (f - A x). *norm: of r; or NULL */
 static PetscErrorCode EnterScaled(VpVector r, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
                                   PetscReal *norm)
 {

@@ -1,4 +1,4 @@
-/* Setters, getters and options of PCVPATCHDG and PCVPATCH, by the table of the type. */
+/* Setters, getters and options of PCVPATCHDG and PCVPATCH from the table of the type. */
 #include "pcbase.h"
 
 static PetscErrorCode IsType(PC pc, const char type[], PetscBool *same)

@@ -1,8 +1,8 @@
-/* The set-up of PCVPATCHDG and PCVPATCH: when what was built is built anew. */
+/* The set-up of PCVPATCHDG and PCVPATCH, and when they are rebuilt. */
 #include "pcbase.h"
 #include "../support/session.h"
 
-/* The KSP that is solving stays known: PETSc may set up anew in the middle of its solve. */
+/* Keeps the KSP that is solving, because PETSc may repeat the set-up during its solve. */
 static PetscErrorCode Clear(PC pc)
 {
   VpPCBase *inverse = pc->data;
@@ -26,7 +26,8 @@ PetscErrorCode VpPCBaseReset(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
+/* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient, which could make the operator singular, is left to the
+   KSP. */
 static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
 {
   return PetscMax(shift / scale, 0);
@@ -69,10 +70,10 @@ PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
   return (PetscBool)(c > 0 && c < share * inverse->range[1] && VpProblemIsSingular(inverse->op->mesh, &problem));
 }
 
-#define APART 1e9 /* Where no two numbers of the operator are farther apart, every cell is held. */
-#define NOISE 8   /* Rounding errors of A x hide what is fewer times PETSC_MACHINE_EPSILON penalty k(k+1) of a/h^2. */
+#define APART 1e9 /* If no two numbers of the operator are farther apart, every cell is coupled strongly enough. */
+#define NOISE 8   /* Rounding errors of A x are this many times PETSC_MACHINE_EPSILON penalty k(k+1) a/h^2. */
 
-/* What holds cells by less than the rounding errors of the other numbers leaves the matrix as it is without. */
+/* Ensures: an error if a reaction, or the coupling of some cells, is smaller than the rounding errors of the other entries. */
 static PetscErrorCode CheckHold(PC pc, const VpProblem *problem)
 {
   VpPCBase       *inverse = pc->data;
@@ -95,7 +96,7 @@ static PetscErrorCode CheckHold(PC pc, const VpProblem *problem)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* clears what was built for another operator, or with other options, and builds what can be built now */
+/* Clears the PC of an older operator or older options, and builds it if that can be done before a KSP is known. */
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
   VpPCBase  *inverse = pc->data;
@@ -108,7 +109,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
   PetscCall(Clear(pc));
   inverse->dm = p->dm;
   inverse->op = op;
-  inverse->changed = PETSC_TRUE; /* It stays so where one of the following fails. */
+  inverse->changed = PETSC_TRUE; /* stays true if one of the following calls fails */
   problem = Problem(inverse);
   PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
   PetscCall(CheckHold(pc, &problem));
@@ -118,7 +119,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls it when the Pmat's state has changed, as it does with the coefficient. */
+/* PETSc calls this when the state of the Pmat has changed, for instance with the coefficient. */
 PetscErrorCode VpPCBaseSetUp(PC pc)
 {
   VpPCBase *inverse = pc->data;

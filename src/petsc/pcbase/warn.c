@@ -1,4 +1,4 @@
-/* How PCVPATCHDG and PCVPATCH warn, and what they both warn of. */
+/* Warnings, and those common to PCVPATCHDG and PCVPATCH. */
 #include "pcbase.h"
 #include <stdarg.h>
 
@@ -47,7 +47,7 @@ PetscBool VpIsWatched(KSP ksp)
   return ((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE;
 }
 
-/* whether the KSP's default test says that it converged, by a norm that need not be the true residual's */
+/* *check: the KSP's default test reports convergence in a norm that may differ from the true residual's */
 static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
 {
   const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
@@ -72,7 +72,7 @@ static PetscErrorCode RemoveUnreached(PC pc, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* takes the norms of b and of b - A x, without the part of b that no x reaches */
+/* Computes the norms of b and b - A x without the null space of A^T. */
 static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal *rnorm)
 {
   Vec r;
@@ -89,10 +89,10 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From this penalty k(k+1) on the rounding errors of A x itself are as large as tolerances. */
+/* With at least this penalty k(k+1), the rounding errors of A x are as large as usual tolerances. */
 #define STIFF 1e5
 
-/* whether the penalty is so large */
+/* Tests whether the penalty makes rounding errors as large as usual tolerances. */
 static PetscBool IsStiff(const VpProblem *problem)
 {
   const double k = problem->degree;

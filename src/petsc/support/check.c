@@ -1,4 +1,5 @@
-/* Checks of arguments with one answer for all ranks: the first rank where something is wrong, or where it differs from rank 0. */
+/* Checks of arguments with the same result on all ranks. Messages name the first rank with an error, or the first that differs from rank
+   0. */
 #include "check.h"
 
 PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])

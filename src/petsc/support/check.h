@@ -1,4 +1,4 @@
-/* What is asked of arguments before they are used. What one rank finds wrong, all ranks report. */
+/* Checks of arguments. If one rank finds an error, all ranks report it. */
 #pragma once
 #include "../../collective.h"
 #include <petsc/private/petscimpl.h>
@@ -17,10 +17,10 @@ static inline const char *VpPrefix(PetscObject object)
   return object->prefix ? object->prefix : "";
 }
 
-/* Ensures: an error on all ranks where `here` is false on one. */
+/* Ensures: an error on all ranks if `here` is false on one of them. */
 PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
-/* Finds a number that not all ranks have. Ensures: *index = n where there is none; else *rank is the first rank that differs from rank 0,
-   and value holds the numbers of rank 0 and of that rank. */
+/* Compares the numbers of all ranks. Ensures: *index = n if they are equal. Otherwise *index is the first difference, *rank the first rank
+   that differs from rank 0, and value the numbers of rank 0 and of that rank. */
 PetscErrorCode VpFindDifference(MPI_Comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2]);
-/* Ensures: an error on all ranks unless all have the same numbers. */
+/* Ensures: an error on all ranks unless the numbers are equal on all ranks. */
 PetscErrorCode VpCheckSameReals(MPI_Comm, PetscInt n, const PetscReal mine[], const char what[]);

@@ -1,4 +1,4 @@
-/* A session of PETSc: which ranks share this host and how many threads each may take, and what -citations prints. */
+/* A session of PETSc: the ranks on this host, the number of threads per rank, and the entry for -citations. */
 #include "session.h"
 #include "../../base/threads.h"
 

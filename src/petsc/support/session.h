@@ -1,10 +1,10 @@
-/* What holds from VPatchDGInitializePackage() to PetscFinalize(). */
+/* State from VPatchDGInitializePackage() to PetscFinalize(). */
 #pragma once
 #include "../../compat.h"
 
-/* this rank among those of its host, and their number */
+/* number of this rank among the ranks on its host, and their number */
 extern PetscMPIInt VPatchDGHostRank, VPatchDGHostSize;
 
 PetscErrorCode VpSessionBegin(void);
-/* tells -citations of the method, the first time it is called in a session */
+/* Registers the method with -citations on the first call in a session. */
 PetscErrorCode VpCite(void);

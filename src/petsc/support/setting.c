@@ -1,8 +1,8 @@
-/* What a row of a table of settings is good for: reading and storing the value, its bounds, the option, and whether ranks agree. */
+/* Operations on a row of a table of settings: reading, storing, checking, asking for the option, comparing ranks. */
 #include "setting.h"
 #include "check.h"
 
-/* the number of an enum's values */
+/* number of values of an enum */
 static int Count(const VpSetting *s)
 {
   int n = 0;
@@ -39,7 +39,7 @@ void VpSettingStore(const VpSetting *s, PetscReal value, void *data)
     *(PetscBool *)at = (PetscBool)value;
     break;
   case VP_SETTING_INT:
-    *(PetscInt *)at = value < (PetscReal)PETSC_MAX_INT ? (PetscInt)value : PETSC_MAX_INT; /* a double may round it up */
+    *(PetscInt *)at = value < (PetscReal)PETSC_MAX_INT ? (PetscInt)value : PETSC_MAX_INT; /* (PetscReal)PETSC_MAX_INT may be rounded up. */
     break;
   default:
     *(PetscReal *)at = value;
@@ -54,11 +54,11 @@ void VpSettingsPreset(const VpSettings *settings, void *data)
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)
 {
   const PetscReal least = s->names ? 0 : s->least, most = s->names ? Count(s) - 1 : s->most > 0 ? s->most : PETSC_MAX_REAL;
-  const PetscBool allowed = value >= least && value <= most; /* NaN is not */
+  const PetscBool allowed = value >= least && value <= most; /* NaN is not allowed. */
   char            text[32];
 
   PetscFunctionBegin;
-  if (s->type == VP_SETTING_ENUM && value > INT_MAX) value -= 2. * INT_MAX + 2; /* C compilers may take enums for unsigned. */
+  if (s->type == VP_SETTING_ENUM && value > INT_MAX) value -= 2. * INT_MAX + 2; /* The compiler may make the enum unsigned. */
   PetscCall(PetscSNPrintf(text, sizeof(text), s->type == VP_SETTING_REAL ? "%g" : "%.0f", (double)value));
   PetscCheck(allowed || !s->refusal, object->comm, PETSC_ERR_ARG_OUTOFRANGE, s->refusal, text);
   PetscCheck(allowed, object->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s(): value %s does not exist, 0 to %.0f do (%s)", s->setter, text,
@@ -126,7 +126,7 @@ PetscErrorCode VpSettingsView(const VpSettings *settings, PetscObject object, co
     if (!s->option || value == s->preset) continue;
     PetscCall(Print(s, value, text, sizeof(text)));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", VpPrefix(object), s->option + 1, text));
-    if (!some) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); /* the rest of the line */
+    if (!some) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); /* for the rest of the line */
     some = PETSC_TRUE;
   }
   if (!some) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,5 @@
-/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help, the view, the comparison between ranks
-   and the manual's lists of options (share/doc/manual.py) need to know of a setting stands in its row and nowhere else. */
+/* The settings of an object as a table with one row per setting. The row has all that setter, getter, option, -help, view, comparison of
+   ranks and the manual (share/doc/manual.py) need. */
 #pragma once
 #include "../../compat.h"
 #include "names.h"
@@ -13,38 +13,38 @@ typedef struct {
   const char        *help;   /* what -help and the manual say of it */
   const char        *noun;   /* what messages call it */
   VpSettingType      type;
-  const char *const *names; /* of the values of an enum or a PetscBool, as PetscOptionsEnum() takes them: then the enum's, a prefix, NULL */
-  size_t             offset;      /* where its value is in the object's data: an enum, a PetscBool, PetscInt or PetscReal */
-  PetscReal          preset;      /* its value in a new object */
-  PetscReal          least, most; /* the numbers that are allowed; most 0: all from least on */
-  const char        *refusal;     /* the error for other values, with %s for the value; NULL for an enum: the usual one */
+  const char *const *names;  /* value names of an enum or a PetscBool as for PetscOptionsEnum(), then the enum's name, a prefix, NULL */
+  size_t             offset; /* offset in the object's data of an enum, a PetscBool, PetscInt or PetscReal */
+  PetscReal          preset; /* default */
+  PetscReal          least, most; /* range of values; most 0: no upper bound */
+  const char        *refusal;     /* error for other values, with %s for the value; NULL for an enum: the usual error */
 } VpSetting;
 
-/* A row of a table; what follows `help` are other members by name: names; or least, most and refusal. */
+/* A row of a table. Further members follow `help` by name: names, or least, most and refusal. */
 #define VP_SETTING(TYPE, Data, member, preset_, option_, setter_, noun_, help_, ...) \
   { \
     .type = VP_SETTING_##TYPE, .offset = offsetof(Data, member), .preset = preset_, .option = option_, .setter = setter_, .noun = noun_, \
     .help = help_, __VA_ARGS__ \
   }
 
-/* the table of a type of objects */
+/* table of a type of objects */
 typedef struct {
-  const char      *type; /* as in DMType, PCType */
+  const char      *type; /* a DMType or PCType */
   int              n;
   const VpSetting *row;
 } VpSettings;
 
 void VpSettingsPreset(const VpSettings *, void *data);
-/* prints the object's options that set what is not as by default */
+/* Prints the options of the object whose values are not the defaults. */
 PetscErrorCode VpSettingsView(const VpSettings *, PetscObject, const void *data, PetscViewer);
-/* Ensures: an error on all ranks unless all have the same settings. */
+/* Ensures: an error on all ranks unless the settings are equal on all ranks. */
 PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
 
 PetscReal VpSettingValue(const VpSetting *, const void *data);
 void      VpSettingStore(const VpSetting *, PetscReal value, void *data);
-/* Ensures: an error unless the setting may have the value. object: what is being set */
+/* Ensures: an error unless the value is allowed. object: whose setting it is */
 PetscErrorCode VpSettingCheck(const VpSetting *, PetscObject object, PetscReal value);
-/* writes the setting, in its own type, to *value; caller: the public function whose second argument that is */
+/* Writes the setting in its own type to *value. caller: public function whose second argument is value */
 PetscErrorCode VpSettingGet(const VpSetting *, const void *data, void *value, const char caller[]);
-/* asks the options database; now: the value that -help shows. Ensures: *value is the answer where *set, else `now`. */
+/* Asks the options database. now: value that -help shows. Ensures: *value is the answer if *set, otherwise `now`. */
 PetscErrorCode VpSettingAsk(const VpSetting *, VpOptionItems, PetscReal now, PetscReal *value, PetscBool *set);
