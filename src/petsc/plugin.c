@@ -48,8 +48,8 @@ static PetscErrorCode RegisterLogging(void)
    Level: beginner
 
    Note:
-   A program that links the library calls this function after `PetscInitialize()`. It need not do so if it makes its DM with
-   `DMVPatchDGCreate()`, which calls it. A library that is loaded with -dll_append calls it as well.
+   A program that links the library calls this function after `PetscInitialize()`, unless it makes its DM with `DMVPatchDGCreate()`. A
+   library that is loaded with -dll_append calls this function itself.
 
 .seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`
 @*/

@@ -14,7 +14,7 @@
    Level: intermediate
 
    Notes:
-   `DMSetUp()` calls f on every rank for every side of a box that is on the boundary. It must give the same answers on all ranks. Sides at
+   `DMSetUp()` calls f on every rank for every side of a box that is on the boundary. f must give the same answers on all ranks. Sides at
    the end of a periodic direction are not on the boundary. Conditions change only between boxes: where one condition ends, the domain needs
    a face between boxes (`DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`).
 

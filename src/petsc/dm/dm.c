@@ -274,7 +274,7 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
 
    A local vector holds the rank's own cells, followed by the cells across their faces.
 
-   The DM provides operators and the right-hand side f = 1: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1.
+   The DM provides operators and the right-hand side f = 1. After `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1.
    A right-hand side that the caller passes is used unchanged.
 
    `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` whose cells are axis-aligned boxes. The new DM is not set up yet.
@@ -286,9 +286,9 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    labels of sides of boxes (`DMVPatchDGSetLabelBoundary()`). Labels of its cells can set the coefficient
    (`DMVPatchDGSetRegionCoefficient()`).
 
-   `DMSetFromOptions()` on a DM that `DMConvert()` has made refines all cells -dm_refine times more. It does not if the source is a `DMPLEX`
-   that has read this option with the same prefix. A matrix type that was set for the source is kept, except `MATAIJ`, PETSc's default. To
-   use `MATAIJ`, call `DMSetMatType()` after `DMSetFromOptions()` or `DMSetUp()`.
+   `DMSetFromOptions()` on a DM that `DMConvert()` has made refines all cells -dm_refine times more, unless the source is a `DMPLEX` that
+   has read this option with the same prefix. A matrix type that was set for the source is kept, except `MATAIJ`, PETSc's default. To use
+   `MATAIJ`, call `DMSetMatType()` after `DMSetFromOptions()` or `DMSetUp()`.
 
    Volumes and squared widths of cells, and a/h^2, must lie between 1e-95 and 1e95. Any units within this range may be used. In small units
    the default absolute tolerance of a KSP, 1e-50, may be too large (`KSPSetTolerances()`).

@@ -294,9 +294,9 @@ static PetscErrorCode WarnRepeated(DM dm, PetscInt n, const PetscReal points[], 
    A source is q times the delta function at its point, so f integrates to the sum of all q. This function is the transpose of
    `DMVPatchDGEvaluate()`: the inner product of b with the coefficients of a function v grows by the sum of q v(x).
 
-   Any rank may add a source, but only one of them: a source that several ranks add counts several times. A
-   warning says so if all ranks add the same list. If a point lies on a side between
-   cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so is a strength that is not finite.
+   Any rank may add a source, but a source that several ranks add counts several times. A warning is printed if all ranks add the same list.
+   If a point lies on a side between cells, one of the cells gets the source. A point outside of the domain or a strength that is not finite
+   is an error on all ranks.
 
    The solution is infinite at a source, like log r in 2D and 1/r in 3D. Values near a source therefore depend on the mesh, and local
    refinement around it is worthwhile. For a pure Neumann or periodic problem without reaction, the sum of all sources must be 0; otherwise

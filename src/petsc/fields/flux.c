@@ -99,13 +99,14 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given,
    The derivative is that of u_h. If the solution is smooth, the error is of order h^k for degree k. At a re-entrant corner the order is
    lower. Up to such an error, the sum over all sides equals the integral of c u - f.
 
-   An error of the solver counts a/h times as much as in u. If a differs by orders of magnitude, solve with -vpatchdg_converged energy
-   (`VPatchDGConvergedEnergy()`).
+   An error of the solver is a/h times as large in the flux as in u. If a differs by orders of magnitude, solve with
+   -vpatchdg_converged energy (`VPatchDGConvergedEnergy()`).
 
    The discrete equations conserve a different flux. On Dirichlet sides it is a (du/dn - gamma (u - g)), with the boundary values g and
    gamma = s 2k(k+1)/h, where s is the factor of the penalty and h the width of cells along the normal. With the data q of
-   `DMVPatchDGComputeRHS()` it is a q on Neumann sides and a (q - alpha u) on Robin sides. Its sum over all sides equals the integral of c u
-   - f up to rounding errors and the solver's residual. `DMVPatchDGGetBoundaryValues()` gives the values that are needed to compute it.
+   `DMVPatchDGComputeRHS()` the conserved flux is a q on Neumann sides and a (q - alpha u) on Robin sides. The sum of this flux over all
+   sides equals the integral of c u - f up to rounding errors and the solver's residual. `DMVPatchDGGetBoundaryValues()` gives the values
+   that are needed to compute it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGIntegrate()`
 @*/

@@ -94,7 +94,7 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
    Integrals use k+3 Gauss points in every direction on each cell. Place jumps of f on faces of cells.
 
    A pure Neumann or periodic problem without reaction has a solution only if the integrals of f and of the boundary data add up to 0. A
-   `KSP` removes from b the component along the constants, which has no solution. b itself keeps it, since a time step needs it.
+   `KSP` removes the constant component, which has no solution, in the solve. b itself keeps this component, because a time step needs it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`,
           `DMVPatchDGComputeErrors()`

@@ -71,8 +71,8 @@ static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int comp
    Level: intermediate
 
    Note:
-   Integrals use these k+1 points in every direction. They do not see how u differs from u_h between the points. `DMVPatchDGComputeErrors()`
-   uses k+3 points.
+   Integrals use these k+1 points in every direction, so they do not contain the difference of u and u_h between the points.
+   `DMVPatchDGComputeErrors()` uses k+3 points.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGComputeErrors()`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetPointGradients()`
 @*/

@@ -182,8 +182,8 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
    Level: advanced
 
    Note:
-   `KSPSolve()` makes the same check, but `KSPSetUp()` has made some of the vectors by then. A program that calls this function before it
-   makes any vector gets the error while little memory is taken. With a preconditioner of another type nothing is done.
+   `KSPSolve()` makes the same check, but after `KSPSetUp()` has created some of the vectors. A program that calls this function before it
+   creates any vector gets the error while little memory is in use. The function does nothing with a preconditioner of another type.
 
 .seealso: `PCVPATCHDG`, `PCVPATCH`
 @*/

@@ -1,8 +1,7 @@
 /* -pc_vpatchdg_precision auto: single precision for KSPs that tolerate it (pcbase/kspkinds.c), otherwise double. */
 #include "internal.h"
 
-#define LEAST_HOLD \
-  1e-11 /* smallest VpProblemHold() for single precision. If cells are coupled more weakly, cycles in single precision add constants to them. */
+#define LEAST_HOLD 1e-11 /* least VpProblemHold() for single precision; with less, cycles add constants to weakly coupled cells */
 
 static PetscBool AppliesOnce(const char type[])
 {

@@ -13,7 +13,7 @@
    -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0
    -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1
 .ve
-   The results are then those of `PCVPATCHDG` in double precision.
+   The results equal those of `PCVPATCHDG` in double precision.
 
    m iterations of `KSPRICHARDSON` are m sweeps, because a sweep from x equals x plus a sweep from 0 on the residual.
 

@@ -20,7 +20,7 @@
    computes residual and cycle separately, with the same result. In both cases the iteration stops by the true residual,
    `KSP_NORM_UNPRECONDITIONED`. If -ksp_norm_type or `KSPSetNormType()` chooses the preconditioned residual, the loop is not fused.
 
-   One line on stderr, once per preconditioner and kind of warning, warns of
+   The preconditioner prints a line on stderr, once per kind of warning, about
 .vb
    a KSP that needs a symmetric cycle and has none
    a cycle that was set to single precision for a KSP that does not tolerate it

@@ -82,8 +82,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(KSPConvergedDefault(ksp, it, rnorm, reason, &plain));
   PetscCall(VecDestroy(&plain.work));
   if (*reason != KSP_CONVERGED_RTOL) PetscFunctionReturn(PETSC_SUCCESS);
-  *reason =
-    KSP_CONVERGED_ITERATING; /* The KSP's field, too: recent versions of PETSc do not build the solution of a KSP that has a reason to stop. */
+  *reason = KSP_CONVERGED_ITERATING; /* Recent versions of PETSc build no solution of a KSP that has a reason to stop. */
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPBuildSolution(ksp, x, NULL));
