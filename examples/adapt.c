@@ -15,7 +15,7 @@ Mesh: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*.\n\n";
 
 typedef struct {
   const char      *name;
-  VPatchDGFunction source, solution, gradient; /* NULL: 0; not known */
+  VPatchDGFunction source, solution, gradient; /* source NULL: 0; solution and gradient NULL: not known */
 } Problem;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
   char            name[PETSC_MAX_PATH_LEN - 16];
 } Options;
 
-/* phi is the angle from the side that points up, 3/2 pi on the other one */
+/* angle from the side that points up; 3/2 pi on the other side */
 static PetscReal Angle(const PetscReal x[])
 {
   const PetscReal phi = PetscAtan2Real(x[1], x[0]) - PETSC_PI / 2;
@@ -100,7 +100,7 @@ static PetscErrorCode CreateMesh(const Problem *problem, DM *dm)
   PetscFunctionReturn(0);
 }
 
-/* Solves from the guess in x. functional: (f,u) */
+/* Solves from the guess in x. *functional: (f,u) */
 static PetscErrorCode Solve(DM dm, const Problem *problem, Vec x, PetscInt *its, PetscReal *functional)
 {
   KSP         ksp;
@@ -144,7 +144,8 @@ static PetscErrorCode Write(const Options *o, PetscInt step, Vec x)
   PetscFunctionReturn(0);
 }
 
-/* *dm and *x become the next mesh and the solution there, as a guess; ends: estimates and unknowns say that it is enough */
+/* Adapts the mesh and transfers the solution, which is the guess on the next mesh. *ends: the tolerance or the number of unknowns is
+   reached */
 static PetscErrorCode Adapt(const Options *o, const Problem *problem, DM *dm, Vec *x, PetscReal *estimate, PetscBool *ends)
 {
   PetscInt     n, unknowns;

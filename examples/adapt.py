@@ -1,9 +1,9 @@
-"""-div grad u = f on an L-shape, solved again and again on meshes that are refined where the error seems large.
+"""-div grad u = f on an L-shape, solved on a sequence of meshes, each refined where the estimated error is large.
 
   python3 adapt.py [-most 20000] -dll_append /path/to/libvpatchdg.so -dm_vpatchdg_degree 3
 
-u = r^(2/3) sin(2/3 phi), whose gradient is infinite at the corner: with uniform meshes the error of grad u goes with unknowns^(-1/3) at every
-degree, with these it goes with unknowns^(-degree/2).
+u = r^(2/3) sin(2/3 phi), whose gradient is infinite at the corner: on uniform meshes the error of grad u decreases like
+unknowns^(-1/3) at every degree, on adaptive meshes like unknowns^(-degree/2).
 """
 import sys
 
@@ -16,7 +16,7 @@ import vpatchdg
 
 
 def angle(x):
-    """from the side that points up, 3/2 pi on the other one"""
+    """angle from the side that points up; 3/2 pi on the other side"""
     phi = np.arctan2(x[..., 1], x[..., 0]) - np.pi / 2
     return np.where(phi < -1e-12, phi + 2 * np.pi, phi)
 

@@ -19,7 +19,7 @@ static PetscErrorCode Pressure(PetscInt dim, const PetscReal x[], PetscScalar p[
   return 0;
 }
 
-/* of p along y */
+/* derivative of p along the outward normal */
 static PetscErrorCode AtWalls(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar h[], void *ctx)
 {
   Pressure(dim, x, h, ctx);
@@ -40,7 +40,7 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[],
 static const VPatchDGBoundary boundary[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_NEUMANN,
                                             VPATCHDG_BOUNDARY_NEUMANN,  VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC};
 
-/* 4 x 8 x 2 boxes of which those at the walls are thin */
+/* Sets 4 x 8 x 2 boxes that are thin at the walls. */
 static PetscErrorCode SetChannel(DM dm)
 {
   PetscReal y[9], strength = 2;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
   PetscCall(DMSetFromOptions(dm));
   PetscCall(CheckEquation(dm, boundary));
   PetscCall(DMSetUp(dm));
-  PetscCall(DMCreateMatrix(dm, &A)); /* knows that constants are its null space */
+  PetscCall(DMCreateMatrix(dm, &A)); /* with the constants as its null space */
   PetscCall(MatCreateVecs(A, &p, &b));
   PetscCall(CreateSolver(A, &ksp));
   for (PetscInt step = 0; step < steps; step++) {

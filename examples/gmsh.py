@@ -8,7 +8,7 @@ from petsc4py import PETSc
 
 plex = PETSc.DMPlex().createFromFile(str(Path(__file__).with_name('wall.msh')))  # its cells are rectangles
 dm = plex.convert('vpatchdg')
-dm.setFromOptions()  # -dm_refine n halves the cells n times
+dm.setFromOptions()  # -dm_refine n bisects the cells n times
 vpatchdg.set_label_boundary(dm, {1: 'dirichlet', 2: ('robin', 200.), 3: 'neumann'})  # physical curves: inside, outside, ends of the wall
 dm.setUp()
 vpatchdg.set_region_coefficient(dm, plex, {10: 1., 11: 0.04})  # physical surfaces: brick, insulation

@@ -2,7 +2,7 @@
 
   python3 heat.py -dm_vpatchdg_dim 2 -dm_refine 5 -ts_type bdf
 
-In the basis of vpatchdg the mass matrix is the identity: every step solves (A + shift I) x = r, which the cycle knows.
+In the basis of vpatchdg the mass matrix is the identity. Every step solves (A + shift I) x = r, and the cycle approximates this inverse.
 """
 import sys
 

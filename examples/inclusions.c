@@ -7,7 +7,7 @@ static char help[] = "Heat in a square or cube with inclusions that conduct it b
 
 #include <vpatchdg.h>
 
-/* The inclusions are in the middle of n^dim equal parts, half as wide. */
+/* Tests whether x is in an inclusion. Inclusions are in the middle of n^dim equal parts and half as wide. */
 static PetscBool IsInside(PetscInt n, PetscBool round, PetscInt dim, const PetscReal x[])
 {
   PetscReal distance2 = 0;
@@ -22,7 +22,7 @@ static PetscBool IsInside(PetscInt n, PetscBool round, PetscInt dim, const Petsc
   return round ? (PetscBool)(distance2 < PetscSqr(0.28)) : inside;
 }
 
-/* Every cell has the coefficient of its centre. */
+/* Sets the coefficient of each cell from its centre. */
 static PetscErrorCode SetInclusions(DM dm, PetscInt n, PetscBool round, PetscReal jump)
 {
   PetscInt   ncell, dim;
@@ -42,7 +42,7 @@ static PetscErrorCode SetInclusions(DM dm, PetscInt n, PetscBool round, PetscRea
   PetscFunctionReturn(0);
 }
 
-/* Boxes whose faces are those of the inclusions: 1/4, 1/2 and 1/4 of a part along every direction */
+/* Sets boxes whose faces are those of the inclusions: 1/4, 1/2 and 1/4 of a part in each direction. */
 static PetscErrorCode SetBoxes(DM dm, PetscInt n)
 {
   PetscInt   dim;
@@ -95,8 +95,8 @@ int main(int argc, char **argv)
 
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));   /* takes the fewest iterations where the coefficient is rough, */
-  PetscCall(KSPGMRESSetRestart(ksp, 100)); /* unless it restarts early */
+  PetscCall(KSPSetType(ksp, KSPFGMRES));   /* It takes the fewest iterations if the coefficient is rough, */
+  PetscCall(KSPGMRESSetRestart(ksp, 100)); /* unless it restarts early. */
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));

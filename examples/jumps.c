@@ -52,7 +52,7 @@ static PetscErrorCode SetJump(DM dm, PetscInt shape, PetscReal jump)
   PetscFunctionReturn(0);
 }
 
-/* f = 1, to a residual of 1e-8; prints the iterations, or - where there were too many or the solver failed */
+/* Solves with f = 1 to a residual of 1e-8. Prints the number of iterations, or - after too many iterations or an error. */
 static PetscErrorCode Solve(DM dm, const char solver[])
 {
   KSP                ksp;
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
   DM dm;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, "-vpatchdg_warnings", "0")); /* some solves fail, and the table says so */
+  PetscCall(PetscOptionsSetValue(NULL, "-vpatchdg_warnings", "0")); /* The table reports failed solves. */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, 4, &dm));
   PetscCall(DMSetFromOptions(dm));

@@ -1,8 +1,8 @@
-/* What examples with a known solution share. */
+/* Common code of the examples with a known solution. */
 #pragma once
 #include <vpatchdg.h>
 
-/* Ensures: an error where options have changed the equation or the boundary, to which the known solution does not belong then. */
+/* Ensures: an error if options have changed the equation or the boundary, so that the known solution does not solve the problem. */
 static inline PetscErrorCode CheckEquation(DM dm, const VPatchDGBoundary known[])
 {
   VPatchDGBoundary boundary[6];

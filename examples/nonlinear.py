@@ -40,7 +40,7 @@ class Jacobian:
 operator = Jacobian()
 J = PETSc.Mat().createPython(A.getSizes(), operator, comm=dm.comm)
 J.setUp()
-P.shift(1)  # about exp(u), for all steps: A + I, since the mass matrix is the identity
+P.shift(1)  # P = A + I for all steps: 1 is about exp(u), and the mass matrix is the identity
 
 
 def jacobian(snes, u, J, P):
@@ -61,5 +61,5 @@ snes.setFromOptions()
 snes.solve(None, u)
 PETSc.Sys.Print(f'{snes.getIterationNumber()} steps of Newton, {snes.getLinearSolveIterations()} iterations, '
                 f'L2 error {vpatchdg.errors(dm, u, exact).l2:.1e}')
-snes.destroy()  # SNES and J hold objects of Python, which hold them
+snes.destroy()  # SNES and J refer to Python objects, which refer to them
 J.destroy()

@@ -16,7 +16,7 @@ static char help[] = "A domain put together from one's own boxes, with an own ri
 static const PetscReal lower[][2] = {{0, 0}, {1, 0}, {1, 1}, {1, -1}};
 static const PetscReal upper[][2] = {{1, 1}, {2, 1}, {2, 2.5}, {2, 0}};
 
-/* The solution is x^2 y^2: with degree 2 and more, u_h is exact, and the error is what the solver left */
+/* The solution is x^2 y^2. With degree 2 and more, u_h is exact, and the error is that of the solver. */
 static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
 {
   f[0] = -2 * (x[0] * x[0] + x[1] * x[1]);

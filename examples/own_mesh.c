@@ -13,7 +13,8 @@ typedef struct {
   Vec       mine;
 } Code;
 
-/* y += weight times the form on a line, of a cell's values u at two Gauss points and those of its neighbours, or NULL on the boundary */
+/* y += weight times the form on a line: u are a cell's values at two Gauss points, lower and upper those of its neighbours, or NULL on the
+   boundary */
 static void Line(PetscReal h, PetscReal weight, const PetscScalar *u, const PetscScalar *lower, const PetscScalar *upper, PetscScalar *y)
 {
   const PetscReal    a = (1 - PetscSqrtReal(3)) / 2, b = (1 + PetscSqrtReal(3)) / 2, s = PetscSqrtReal(3) / h, gamma = 4 / h;
@@ -30,7 +31,7 @@ static void Line(PetscReal h, PetscReal weight, const PetscScalar *u, const Pets
   }
 }
 
-/* the code's own operator: u[j][i][4] are values at the Gauss points of cell i, j */
+/* Applies the code's own operator: u[j][i][4] are the values at the Gauss points of cell i, j. */
 static PetscErrorCode ApplyMine(Code *c, Vec v, Vec w)
 {
   PetscScalar ***u, ***y;
@@ -67,7 +68,7 @@ static PetscErrorCode ApplyMine(Code *c, Vec v, Vec w)
   PetscFunctionReturn(0);
 }
 
-/* values of the DM's cells in the order of the code's, or back */
+/* Copies values from the order of the DM's cells to that of the code's cells, or back. */
 static PetscErrorCode Reorder(Code *c, PetscBool back, Vec values, Vec mine)
 {
   PetscScalar *v, *m;
@@ -91,8 +92,8 @@ static PetscErrorCode Reorder(Code *c, PetscBool back, Vec values, Vec mine)
   PetscFunctionReturn(0);
 }
 
-/* The code's operator for the DM's vectors. With V from coefficients to values, whose mass matrix is the diagonal h^2/4, it is
-   V^T A V = V^-1 (h^2/4)^-1 A V: the DM's basis is orthonormal. */
+/* Applies the code's operator to the DM's vectors. Let V map coefficients to values, for which the mass matrix is the diagonal h^2/4. The
+   DM's basis is orthonormal, so V^T A V = V^-1 (h^2/4)^-1 A V. */
 static PetscErrorCode Apply(Mat shell, Vec x, Vec y)
 {
   Code *c;
@@ -120,9 +121,9 @@ static PetscErrorCode CreateMeshes(Code *c, PetscInt n)
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 4, 1,
                          NULL, NULL, &c->da));
   PetscCall(DMSetUp(c->da));
-  PetscCall(DMDASetInterpolationType(c->da, DMDA_Q0)); /* entries are cells, coordinates their centres */
+  PetscCall(DMDASetInterpolationType(c->da, DMDA_Q0)); /* Entries are cells, coordinates are their centres. */
   PetscCall(DMDASetUniformCoordinates(c->da, c->h / 2, 1 - c->h / 2, c->h / 2, 1 - c->h / 2, 0, 0));
-  PetscCall(DMConvert(c->da, DMVPATCHDG, &c->dm)); /* of degree 1, since there are 4 numbers a cell */
+  PetscCall(DMConvert(c->da, DMVPATCHDG, &c->dm)); /* Four numbers per cell make the degree 1. */
   PetscCall(DMSetFromOptions(c->dm));
   PetscCall(DMSetUp(c->dm));
   PetscCall(DMVPatchDGCreateCellMap(c->dm, c->da, &c->map));

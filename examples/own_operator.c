@@ -6,7 +6,7 @@ static char help[] = "An operator of one's own, -div grad u + q(x) u, as a MATSH
 typedef struct {
   DM  dm;
   Mat A; /* -div grad */
-  Vec q; /* at points */
+  Vec q; /* values at points */
 } Operator;
 
 static PetscErrorCode Reaction(const PetscReal x[], PetscScalar *q)
@@ -15,7 +15,7 @@ static PetscErrorCode Reaction(const PetscReal x[], PetscScalar *q)
   return 0;
 }
 
-/* w = A v + (q v, phi_i), the integral by the points of the DM */
+/* w = A v + (q v, phi_i), integrated with the DM's points */
 static PetscErrorCode Apply(Mat shell, Vec v, Vec w)
 {
   Operator *op;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
   PetscCall(VecGetLocalSize(b, &n));
   PetscCall(MatCreateShell(PETSC_COMM_WORLD, n, n, PETSC_DETERMINE, PETSC_DETERMINE, &op, &shell));
   PetscCall(MatShellSetOperation(shell, MATOP_MULT, (void (*)(void))Apply));
-  PetscCall(DMCreateMatrix(op.dm, &P)); /* the basis is orthonormal: A + c I is -div grad u + c u */
+  PetscCall(DMCreateMatrix(op.dm, &P)); /* The basis is orthonormal, so A + c I is -div grad u + c u. */
   PetscCall(MatShift(P, c));
 
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -20,7 +20,7 @@ static const char *const options[][2] = {
   {"-native_pc_vpatchdg_precision", "double"},
 };
 
-/* solves the DM's own problem, f = 1; fills norms[] and returns how many there are */
+/* Solves the DM's own problem, f = 1. norms: [*n] residual norms */
 static PetscErrorCode Solve(DM dm, const char prefix[], PCType type, PetscInt levels, PetscInt *n, PetscReal norms[], PetscInt max)
 {
   KSP              ksp;
@@ -54,13 +54,13 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) PetscCall(PetscOptionsSetValue(NULL, options[i][0], options[i][1]));
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help)); /* the command line overrides what is set above */
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help)); /* The command line overrides the options set above. */
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, 3, &dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMGetRefineLevel(dm, &refine));
 
-  PetscCall(Solve(dm, NULL, PCMG, refine, &n[0], norms[0], 100)); /* PCMG's coarsest level is then every box refined once */
+  PetscCall(Solve(dm, NULL, PCMG, refine, &n[0], norms[0], 100)); /* On PCMG's coarsest level every box is refined once. */
   PetscCall(Solve(dm, "native_", PCVPATCHDG, 0, &n[1], norms[1], 100));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%9s %13s %13s\n", "iteration", "PCMG", "PCVPATCHDG"));
   for (PetscInt i = 0; i < PetscMin(n[0], n[1]); i++) {

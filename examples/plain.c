@@ -19,11 +19,11 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
-  PetscCall(DMSetType(dm, "vpatchdg")); /* a name that PETSc learns from the library */
+  PetscCall(DMSetType(dm, "vpatchdg")); /* The library has registered this name with PETSc. */
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
 
-  /* the DM brings operator and right-hand side along */
+  /* The DM provides the operator and the right-hand side. */
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, dm));
   PetscCall(KSPSetFromOptions(ksp));

@@ -14,17 +14,17 @@ Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpat
   #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
 #endif
 
-/* u(x) = product over d of sin(w_d x_d + d + 1), w_d such that one period fills the domain: right for every kind of boundary */
+/* u(x) = product over d of sin(w_d x_d + d + 1), where one period of w_d fills the domain, so that u fits every kind of boundary */
 typedef struct {
-  PetscReal w[3], reaction, alpha[6]; /* alpha: of Robin sides, 0 of others */
+  PetscReal w[3], reaction, alpha[6]; /* alpha: of Robin sides, 0 on others */
 } Smooth;
 
-/* The factors of u and of its derivatives at a point. In every direction the points of a cell have the same few coordinates, in the same
-   order again and again: what belongs to them is kept. */
+/* Factors of u and of its derivatives at a point. In each direction the points of a cell have few coordinates, which repeat in the same
+   order. The factors of the last KEPT coordinates are kept. */
 enum { KEPT = 16 };
 typedef struct {
-  PetscReal sine[3], cosine[3]; /* at the present point; 1 in a third direction that there is not */
-  int       at[3];              /* where these are kept */
+  PetscReal sine[3], cosine[3]; /* at the present point; 1 in the third direction in 2D */
+  int       at[3];              /* indices of the present factors in kept_* */
   PetscReal x[3][KEPT], kept_sine[3][KEPT], kept_cosine[3][KEPT];
 } Factors;
 
@@ -86,7 +86,7 @@ static PetscErrorCode Gradient(PetscInt dim, PetscInt n, const PetscReal x[], co
   return 0;
 }
 
-/* du/dn + alpha u; all points of a batch are on sides with one normal */
+/* du/dn + alpha u; the points of a batch are on sides with the same normal */
 static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
 {
   const Smooth *s = (const Smooth *)ctx;
@@ -152,7 +152,7 @@ static PetscErrorCode SmoothCreate(DM dm, Smooth *s)
   PetscFunctionReturn(0);
 }
 
-/* Where u is free up to a constant, takes that of the known solution. r, w: work space */
+/* If u is determined up to a constant, takes the constant of the known solution. r, w: work vectors */
 static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
 {
   MatNullSpace constants;
@@ -169,7 +169,7 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
   PetscFunctionReturn(0);
 }
 
-/* stop watch: sign -1 starts it, +1 stops it, when a GPU has done what it was given */
+/* Stop watch: sign -1 starts it and +1 stops it, after the GPU has finished its work. */
 static PetscErrorCode Seconds(MPI_Comm comm, int sign, PetscLogDouble *seconds)
 {
   PetscLogDouble     now;
@@ -197,7 +197,8 @@ static PetscErrorCode Bytes(MPI_Comm comm, int sign, PetscLogDouble *bytes)
   PetscFunctionReturn(0);
 }
 
-/* the true residual; nu, the iterations for eight digits at the average rate; (f, u_h); the errors where u is known */
+/* Computes the true residual, nu (the number of iterations for eight digits at the average rate), (f, u_h), and the errors if u is
+   known. */
 static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, PetscBool smooth, Figures *figures)
 {
   Vec              r, w;
@@ -216,7 +217,7 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   first = n > 1 ? history[0] : figures->bnorm;
   last = n > 1 ? history[n - 1] : figures->residual;
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
-  if (figures->bnorm > 0) figures->residual /= figures->bnorm; /* of b = 0 the residual itself */
+  if (figures->bnorm > 0) figures->residual /= figures->bnorm; /* If b = 0, the residual is absolute. */
 
   PetscCall(DMVPatchDGComputeRHSBatch(dm, smooth ? Source : One, NULL, NULL, PETSC_MEMTYPE_HOST, u, r));
   PetscCall(VecDot(r, x, &figures->functional));
@@ -230,7 +231,7 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   PetscFunctionReturn(0);
 }
 
-/* flexible GMRES and the multigrid cycle, unless options say otherwise */
+/* Creates a solver: flexible GMRES with the multigrid cycle, unless options choose another one. */
 static PetscErrorCode CreateSolver(DM dm, Mat A, KSP *ksp)
 {
   PC        pc;
@@ -238,11 +239,11 @@ static PetscErrorCode CreateSolver(DM dm, Mat A, KSP *ksp)
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)dm), ksp));
-  PetscCall(KSPSetDM(*ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
+  PetscCall(KSPSetDM(*ksp, dm)); /* PCMG makes its levels from the DM; the operator is ours. */
   PetscCall(KSPOwnOperators(*ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
-  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
+  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* The preconditioner reads this option in its set-up. */
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));
@@ -252,7 +253,7 @@ static PetscErrorCode CreateSolver(DM dm, Mat A, KSP *ksp)
   PetscFunctionReturn(0);
 }
 
-/* orthogonal to the null space, where A has one */
+/* b is orthogonal to the null space of A, if A has one. */
 static PetscErrorCode ComputeRHS(DM dm, Mat A, Smooth *u, PetscBool smooth, Vec b)
 {
   MatNullSpace constants;
@@ -291,7 +292,7 @@ int main(int argc, char **argv)
   PetscCheck(solves > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-solves: at least one, not %d", (int)solves);
   PetscCall(OpenReport(comm, file, &fp));
 
-  /* mesh, space and operator: 3D, degree 3, the unit cube refined three times, unless options say otherwise */
+  /* Defaults: 3D, degree 3, the unit cube refined three times. */
   PetscCall(Bytes(comm, -1, &figures.bytes));
   PetscCall(Seconds(comm, -1, &figures.setup));
   PetscCall(DMVPatchDGCreate(comm, 3, 3, 3, &dm));

@@ -5,7 +5,8 @@ static char help[] =
 
 #include "known.h"
 
-/* What travels through the box (0, 2 pi)^2 is p = exp(cos(x - t) + cos(y - t)), up to a constant, and the divergence that belongs to it. */
+/* The pressure p = exp(cos(x - t) + cos(y - t)), up to a constant, travels through the box (0, 2 pi)^2. Divergence() is the matching
+   right-hand side. */
 static PetscErrorCode Pressure(PetscInt dim, const PetscReal x[], PetscScalar p[], void *ctx)
 {
   const PetscReal t = *(const PetscReal *)ctx;
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
   PetscCall(DMSetFromOptions(dm));
   PetscCall(CheckEquation(dm, periodic));
   PetscCall(DMSetUp(dm));
-  PetscCall(DMCreateMatrix(dm, &A)); /* knows that constants are its null space */
+  PetscCall(DMCreateMatrix(dm, &A)); /* with the constants as its null space */
   PetscCall(MatCreateVecs(A, &p, &b));
 
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -1,15 +1,15 @@
-/* What poisson prints: a line of a table, and JSON. */
+/* The output of poisson: a line of a table, and JSON. */
 #pragma once
 #include <vpatchdg.h>
 
 typedef struct {
   PetscLogDouble setup, solve; /* seconds */
-  PetscLogDouble bytes;        /* of all ranks, beyond those at the start */
+  PetscLogDouble bytes;        /* over all ranks, without those at the start */
   PetscReal      nu, bnorm, residual, l2, h1;
   PetscScalar    functional;
 } Figures;
 
-/* JSON has no NaN and no infinity */
+/* JSON has no NaN and no infinity, so these become null. */
 static inline PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char name[], const char format[], double x)
 {
   char text[64] = "null";
@@ -20,7 +20,7 @@ static inline PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char nam
   PetscFunctionReturn(0);
 }
 
-/* relative residuals from iteration to iteration, where the KSP knows those of A x = b */
+/* Prints relative residuals by iteration, if the KSP computes the residuals of A x = b. */
 static inline PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal bnorm)
 {
   KSPNormType      norm;
@@ -41,7 +41,7 @@ static inline PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, Pets
   PetscFunctionReturn(0);
 }
 
-/* before anything is computed; every rank learns when rank 0 cannot open it */
+/* Opens the report before the computation. Ensures: an error on all ranks if rank 0 cannot open the file. */
 static inline PetscErrorCode OpenReport(MPI_Comm comm, const char file[], FILE **fp)
 {
   PetscMPIInt rank, open;
@@ -57,7 +57,7 @@ static inline PetscErrorCode OpenReport(MPI_Comm comm, const char file[], FILE *
   PetscFunctionReturn(0);
 }
 
-/* a table line, and JSON unless file is empty */
+/* Prints a line of the table, and JSON unless file is empty. */
 static inline PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[], FILE *fp)
 {
   MPI_Comm           comm = PetscObjectComm((PetscObject)dm);

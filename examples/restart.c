@@ -24,7 +24,7 @@ static PetscErrorCode Begin(DM *dm, Vec *u)
   PetscFunctionReturn(0);
 }
 
-/* The file says what the mesh is; options say what works on it. */
+/* The file determines the mesh, options determine backend and solver. */
 static PetscErrorCode Load(const char file[], DM *dm, Vec *u)
 {
   PetscViewer viewer;
@@ -73,7 +73,7 @@ static PetscErrorCode Solve(DM dm, Vec u)
   PetscFunctionReturn(0);
 }
 
-/* *dm and *u become the next mesh and the solution there, as a guess. */
+/* Adapts the mesh and transfers the solution, which is the guess on the next mesh. */
 static PetscErrorCode Adapt(DM *dm, Vec *u)
 {
   PetscInt     n, cells;

@@ -1,4 +1,4 @@
-/* A problem on the host and in another place, and whether both give the same: operator, cycle, solve. */
+/* The same problem on the host and on another place: compares operator, cycle and solve. */
 #pragma once
 #include "grid.h"
 #include "problem.h"
@@ -6,9 +6,9 @@
 typedef struct {
   const char      *name;
   PetscInt         dim, degree, refine;
-  VPatchDGDomain   domain; /* boxes: an L-shape or Fichera's corner of boxes 1 and 1/16 wide */
-  PetscInt         boxes;  /* along x, of a box */
-  VPatchDGBoundary x, y;   /* on both sides; z as y */
+  VPatchDGDomain   domain; /* boxes: an L-shape or Fichera's corner of boxes with widths 1 and 1/16 */
+  PetscInt         boxes;  /* number of boxes along x if the domain is a box */
+  VPatchDGBoundary x, y;   /* on both sides; z has that of y */
   PetscReal        reaction;
   PetscBool        coefficient;
 } Case;
@@ -19,7 +19,11 @@ typedef struct {
 #define P    VPATCHDG_BOUNDARY_PERIODIC
 #define UNIT VPATCHDG_DOMAIN_BOX, 1, D, D, 0, PETSC_FALSE
 
-typedef enum { HOST, COPIED, DEVICE } Place; /* kernels and vectors on the host; the kernels on the device; both there */
+typedef enum {
+  HOST,
+  COPIED,
+  DEVICE
+} Place; /* place of kernels and vectors: both on the host; only kernels on the device; both on the device */
 
 static inline PetscReal Smooth(const PetscReal lower[], const PetscReal upper[], PetscReal parameter)
 {
@@ -39,7 +43,7 @@ static inline PetscErrorCode SetThinBoxes(DM dm, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the case's DM, not set up */
+/* Creates the case's DM, not set up. */
 static inline PetscErrorCode CaseDM(const Case *c, Place place, DM *dm)
 {
   const VPatchDGBoundary boundary[6] = {c->x, c->x, c->y, c->y, c->y, c->y};
@@ -59,7 +63,7 @@ static inline PetscErrorCode CaseDM(const Case *c, Place place, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* with the case's DM, which it takes over */
+/* Creates the problem of the case's DM, which it takes over. */
 static inline PetscErrorCode CaseProblem(const Case *c, DM dm, Problem *p)
 {
   MatNullSpace constants;
@@ -73,7 +77,7 @@ static inline PetscErrorCode CaseProblem(const Case *c, DM dm, Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to = from, wherever they live */
+/* to = from, on any places */
 static inline PetscErrorCode CopyValues(Vec from, Vec to)
 {
   const PetscScalar *f;
@@ -103,7 +107,7 @@ static inline PetscErrorCode Apart(Vec host, Vec device, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = A x and r = b - A x, with x = b; the second twice, since tables are made at the first use */
+/* Compares y = A x and r = b - A x for x = b. The residual is computed twice, because tables are made on first use. */
 static inline PetscErrorCode operators_agree(const Case *c, Problem p[2])
 {
   Vec       r[2];
@@ -123,11 +127,12 @@ static inline PetscErrorCode operators_agree(const Case *c, Problem p[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = M b, or M^T b: three times, for a device runs the first cycle, records the second and replays the third. amplifies: the cycle
-   multiplies rounding errors, so in single precision both may be twice as far apart as the first is from its own in double. */
+/* Compares x = M b or M^T b. They are computed three times: a device runs the first cycle, records the second and replays the third.
+   amplifies: the cycle amplifies rounding errors, so the bound in single precision is twice the distance of the host's cycles in single and
+   double precision */
 static inline PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char options[], PetscBool transpose, PetscBool amplifies)
 {
-  /* the thin basis of the smallest n also multiplies them */
+  /* The thin basis of the smallest n also amplifies rounding errors. */
   const PetscReal least = c->dim == 3 && c->degree + 1 == VP_THIN_LEAST ? 5e-5 : 1e-5;
   PetscReal       rounding = 0;
   Vec             exact;
@@ -161,7 +166,7 @@ static inline PetscErrorCode cycles_agree(const Case *c, Problem p[2], const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* as many iterations, or up to `most` more or less, and the solution */
+/* Compares the numbers of iterations, which may differ by `most`, and the solutions. */
 static inline PetscErrorCode solver_agrees(const Case *c, Problem p[2], const char options[], PetscInt most)
 {
   PetscReal residual[2], apart;

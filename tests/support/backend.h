@@ -1,4 +1,4 @@
-/* The backend that tests run on: the host's, or the GPU's with VPATCHDG_TEST=cuda in the environment. */
+/* The backend under test: the host's, or the GPU's with VPATCHDG_TEST=cuda in the environment. */
 #pragma once
 #include "tap.h"
 #include <vpatchdg.h>
@@ -58,13 +58,14 @@ static inline const VpBackend *TestBackend(void)
   return backend;
 }
 
-/* do the vectors of tested DMs live on a device? */
+/* Tests whether the vectors of tested DMs are on a device. */
 static inline PetscBool VectorsOnDevice(void)
 {
   return (PetscBool)(PetscDefined(HAVE_CUDA) && VpIsDevice(TestBackend()));
 }
 
-/* The DM's vectors live on the tested backend; where this PETSc has none there, they are copied. Before options are read. */
+/* Puts the DM's vectors on the tested backend. If PETSc does not support it, the values are copied. Must be called before options are
+   read. */
 static inline PetscErrorCode UseTestBackend(DM dm)
 {
   PetscFunctionBeginUser;
@@ -81,8 +82,8 @@ static inline PetscErrorCode TestDMCreate(MPI_Comm comm, PetscInt dim, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Options that are read instead of those there are, until TestOptionsPop. On a device all levels are taken, as in run.sh, unless they say
-   otherwise; none change nothing. */
+/* Replaces the options database until TestOptionsPop(). On a device the default is all levels, as in run.sh. An empty text changes
+   nothing. */
 static inline PetscErrorCode TestOptionsPush(const char options[], PetscOptions *own)
 {
   PetscFunctionBeginUser;

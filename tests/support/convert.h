@@ -1,11 +1,11 @@
-/* Meshes that are converted: the DM's cells are theirs. */
+/* Converted meshes: the DM's cells equal those of the mesh. */
 #pragma once
 #include "refused.h"
 #include <petscdmplex.h>
 #include <petscsf.h>
 #include <vpatchdg.h>
 
-/* center[n][dim] of a DMPLEX's own cells, found in another way than by its grid */
+/* center [n][dim] of a DMPLEX's own cells, found without a grid */
 static PetscErrorCode CentersOfPlex(DM plex, PetscInt *n, PetscReal **center)
 {
   PetscInt        dim, first, last, ghosts, where;
@@ -27,7 +27,8 @@ static PetscErrorCode CentersOfPlex(DM plex, PetscInt *n, PetscReal **center)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Centres of the DM's cells, brought to the mesh's order by the map, are those of the mesh, and numbers of the mesh's cells come back. */
+/* Compares the centres of the DM's cells, which the map brings to the mesh's order, with those of the mesh; and maps numbers of the mesh's
+   cells back. */
 static PetscErrorCode cells_are_where_the_map_says(DM dm, DM mesh, PetscInt n, const PetscReal center[], const char name[])
 {
   PetscReal   *mine, *there, lower[3], upper[3], worst = 0;
@@ -67,7 +68,7 @@ static PetscErrorCode cells_are_where_the_map_says(DM dm, DM mesh, PetscInt n, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* converts, checks degree, level and the condition along x, solves, checks the map; frees center */
+/* Converts, checks degree, level and the condition along x, solves, and checks the map. Frees center. */
 static PetscErrorCode converts(DM mesh, PetscInt degree, PetscInt level, PetscBool periodic, PetscInt n, PetscReal *center,
                                const char name[])
 {

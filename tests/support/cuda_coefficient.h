@@ -1,8 +1,8 @@
-/* Levels of cuda_level.h whose coefficient varies. */
+/* Levels of cuda_level.h with a varying coefficient. */
 #pragma once
 #include "cuda_level.h"
 
-/* a line for each cell and direction, with the coefficient of its cell */
+/* one line per cell and direction, with the cell's coefficient */
 static void MakeLinesOf(Level &v)
 {
   const int n = v.n, w = VpLineSize(n);
@@ -32,7 +32,7 @@ static void MakeLinesOf(Level &v)
   }
 }
 
-/* another coefficient of size `about` in every cell, and for patches any weights. Requires: patches are made */
+/* a random coefficient of size `about` in each cell, and random weights of patches. Requires: MakePatches() */
 static void MakeVarying(Level &v, double about)
 {
   for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(about * (2 + Random())));
@@ -41,8 +41,8 @@ static void MakeVarying(Level &v, double about)
   for (double &a : v.weight) a = (a + 2) / about;
 }
 
-/* A coefficient that changes along x alone, and the tables of patches there: all are exact, and every fifth does not say so. Requires:
-   patches are made */
+/* a coefficient that varies along x, with the patches' tables. All patches are exact, but every fifth does not say so. Requires:
+   MakePatches() */
 static void MakeLayers(Level &v)
 {
   const int     m = 2 * v.n, w = VpFdmSize(v.n);

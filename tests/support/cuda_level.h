@@ -1,4 +1,4 @@
-/* Levels for the test of the CUDA kernels: a box of 2^L cells a side in Morton order, each side Dirichlet or Neumann. */
+/* Levels for the test of the CUDA kernels: a box of 2^L cells per side in Morton order, each side Dirichlet or Neumann. */
 #pragma once
 #include "reference.h"
 #include <algorithm>
@@ -30,9 +30,9 @@ static Reals RandomReals(size_t n)
   return a;
 }
 
-/* a level: arrays on the host, reals in double */
+/* a level with arrays on the host and reals in double precision */
 struct Level {
-  int                  dim, k, n, nc, per; /* nc: cells a side; per: values a cell */
+  int                  dim, k, n, nc, per; /* nc: cells per side; per: values per cell */
   int32_t              ncell;
   bool                 thin;
   VpBasis              basis, outer;
@@ -44,9 +44,9 @@ struct Level {
   std::vector<int32_t> start; /* of colours */
   Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
-  VpCommon             common = VpCommon(); /* of lines */
+  VpCommon             common = VpCommon(); /* the most frequent lines */
   double               outside[3][2][4];
-  bool                 same; /* directions are alike and share entries */
+  bool                 same; /* Directions are equal and share entries. */
   int                  entry(int d) const
   {
     return same ? 0 : 3 * d;
@@ -67,7 +67,7 @@ static void Place(int dim, int32_t cell, int x[3])
   for (int i = 0; i < dim * 10 && i < 31; i++) x[i % dim] |= (cell >> i & 1) << (i / dim);
 }
 
-/* thin: the basis of a cycle's levels, else that of the outer operator */
+/* thin: the basis of a cycle's levels; otherwise the basis of the outer operator */
 static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[3], const VpSide boundary[6])
 {
   v.dim = dim, v.k = k, v.n = k + 1, v.nc = 1 << L, v.thin = thin && v.n >= VP_THIN_FROM(dim);
@@ -103,7 +103,7 @@ static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[
   }
 }
 
-/* entries: [direction][lower, interior, upper]; drop: the same without lower, upper faces towards cells */
+/* lines: [direction][lower, interior, upper]; drop: the same without the face on the lower side, then on the upper side */
 static void MakeLines(Level &v, double reaction)
 {
   const int n = v.n, w = VpLineSize(n);
@@ -135,7 +135,7 @@ static void MakeLines(Level &v, double reaction)
   v.common.found = PETSC_TRUE;
 }
 
-/* of patches, whose entries are numbered like those of lines: those at boundaries mirror each other */
+/* the most frequent patches. Their entries are numbered like those of lines, and patches at both boundaries mirror each other. */
 static VpCommon CommonPatches(const Level &v)
 {
   VpCommon common = v.common;
@@ -189,7 +189,7 @@ static void MakePatches(Level &v, VpSpace space)
   }
 }
 
-/* Cells of many sizes along y, with lines and patches of their own at every place. Requires: patches are made */
+/* Cells of several sizes along y, with lines and patches of their own at each place. Requires: MakePatches() */
 static void MakeGraded(Level &v, double reaction)
 {
   static const double sizes[8] = {1, 2, 2, 2, 2, 1, 1, 3};
@@ -218,14 +218,14 @@ static void MakeGraded(Level &v, double reaction)
     const size_t j = i < v.line.size() ? i : i - v.line.size();
     int          x[3];
     Place(v.dim, i < v.line.size() ? (int32_t)(j / v.dim) : v.patch[j / v.dim << v.dim], x);
-    const int d = j % v.dim, last = nc - (i < v.line.size() ? 1 : 2); /* along x and z all places inside are alike */
+    const int d = j % v.dim, last = nc - (i < v.line.size() ? 1 : 2); /* Along x and z all interior places are equal. */
     (i < v.line.size() ? v.line : v.type)[j] = (int32_t)(d * nc + (d == 1 || x[d] == 0 || x[d] == last ? x[d] : 1));
   }
   v.reaction = reaction;
   v.common.found = PETSC_FALSE;
 }
 
-/* the colour of a range is its number */
+/* Numbers colours in the order of their launches. */
 static void ColorsAsLaunched(Level &v)
 {
   const int nc = 1 << v.dim;
@@ -237,7 +237,7 @@ static void ColorsAsLaunched(Level &v)
   }
 }
 
-/* the level with every third of its patches */
+/* a level with every third patch */
 static Level SomePatches(const Level &v)
 {
   const int nq = 1 << v.dim;
@@ -273,7 +273,7 @@ static void MakeTransfers(Level &v)
   }
 }
 
-/* a level with random tables: everything the kernels may not assume */
+/* Fills a level with random tables, which satisfy no symmetry. */
 static void Scramble(Level &v)
 {
   const int m = 2 * v.n;
@@ -292,14 +292,14 @@ static void Scramble(Level &v)
   v.reaction = 0.7;
 }
 
-/* a level as kernels see it */
+/* a level as seen by kernels */
 struct Views {
   VpView         cells = VpView();
   VpPatchView    patches = VpPatchView();
   VpTransferView transfer = VpTransferView();
 };
 
-/* Its arrays are where `place` puts them: Array(integers), Real(numbers). */
+/* place.Array(integers) and place.Real(numbers) return the place of an array. */
 template <class Place>
 static Views ViewsOf(const Level &v, int32_t nown, Place &place)
 {
@@ -323,7 +323,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   return w;
 }
 
-/* where they are already */
+/* arrays in their own memory */
 struct InPlace {
   template <class A>
   const A *Array(const std::vector<A> &a)

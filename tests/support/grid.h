@@ -1,4 +1,4 @@
-/* Grids of boxes in a few characters a direction. */
+/* Grids of boxes, described by a few characters per direction. */
 #pragma once
 #include <math.h>
 #include <petscsys.h>
@@ -6,8 +6,8 @@
 
 enum { GRID_MOST = 128 };
 
-/* The faces of boxes whose widths a text lists: "1,.25"; "4*30": 4 boxes of 30; "24^1.3": 24 boxes, from both ends on
-   each 1.3 times as wide as the one before. Returns the number of boxes. */
+/* Faces of boxes from a list of widths: "1,.25"; "4*30": 4 boxes of width 30; "24^1.3": 24 boxes, each 1.3 times as wide as the previous
+   one from both ends inwards. Returns the number of boxes. */
 static inline int GridFaces(const char *text, PetscReal face[GRID_MOST + 1])
 {
   int n = 0;
@@ -32,8 +32,8 @@ static inline int GridFaces(const char *text, PetscReal face[GRID_MOST + 1])
   return n;
 }
 
-/* The boxes of a grid, z fastest so that nothing agrees by chance, without those of its last quarter (eighth) if
-   `notched`: lower, upper [n][dim], freed together by PetscFree2. */
+/* Boxes of a grid, z fastest so that no order agrees by chance. notched: without the boxes of the last quarter (eighth). lower, upper:
+   [n][dim], freed together by PetscFree2() */
 static inline PetscErrorCode GridBoxes(int dim, const char *const width[], PetscBool notched, PetscInt *nbox, PetscReal **lower,
                                        PetscReal **upper)
 {

@@ -1,25 +1,25 @@
-/* Random views of levels for the tests of the kernels, and ghosts that come late. */
+/* Random views of levels for the tests of kernels, and ghosts that arrive late. */
 #pragma once
 #include "reference.h"
 #include <math.h>
 
 enum { CELLS = 180, OWN = 120, SWEPT = 165, ENTRIES = 5, PATCHES = 19, COARSE = 3, VIEWS = 2 * 2 * VP_MAX_DEGREE * 2 };
 
-/* views in one precision on the tested backend, and the same on the host with their tables in double */
+/* views in one precision on the tested backend, and the same on the host with tables in double precision */
 typedef struct {
   VpView           view, host;
   VpPatchView      patches, host_patches;
   VpTransferView   transfer, host_transfer;
-  VpBasis          basis; /* with the views' traces */
+  VpBasis          basis; /* with the traces of the views */
   const VpBackend *backend;
   const VpOps     *ops;
   VpPrecision      precision;
-  size_t           real; /* bytes */
+  size_t           real; /* size of a number [bytes] */
   int              N, corners;
   double          *x[2], *b, *xc;         /* vectors */
-  void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
-  void            *late;                  /* NULL, or a copy of vx[1] */
-  void            *kept[96], *placed[96]; /* on the host and on the backend */
+  void            *vx[2], *vb, *vxc, *vy; /* the same and scratch memory, on the backend in the view's precision */
+  void            *late;                  /* copy of vx[1], or NULL */
+  void            *kept[96], *placed[96]; /* arrays on the host and on the backend */
   int              nkept, nplaced;
 } Case;
 
@@ -58,7 +58,7 @@ static void *Place(Case *c, const void *from, size_t bytes)
   return p;
 }
 
-/* doubles go there in the view's precision; these are also rounded */
+/* Copies doubles to the backend in the view's precision, and rounds the originals. */
 static void *PlaceReals(Case *c, size_t count, double *from)
 {
   float *single = malloc(count * sizeof(float));
@@ -70,7 +70,7 @@ static void *PlaceReals(Case *c, size_t count, double *from)
   return p;
 }
 
-/* and back, to be freed */
+/* Copies values back as doubles, freed by the caller. */
 static double *Fetch(const Case *c, const void *p, size_t count)
 {
   double *values = malloc(count * sizeof(double));
@@ -109,9 +109,9 @@ static const uint8_t *Bytes(Case *c, size_t count, unsigned below, const uint8_t
   return p;
 }
 
-enum { MATRICES = 6 }; /* of children */
+enum { MATRICES = 6 }; /* number of children's matrices */
 
-/* matrices of children along a direction; the first two mirror each other as those of the bases do (VpBasisMirror) */
+/* children's matrices in one direction; the first two mirror each other like those of the bases (VpBasisMirror) */
 static double *Mirrored(Case *c, const void **placed)
 {
   const int n = c->view.n, swaps = n >= VP_THIN_LEAST && c->view.nt == 2;
@@ -125,7 +125,7 @@ static double *Mirrored(Case *c, const void **placed)
   return A;
 }
 
-/* patches of disjoint cells; in some directions all are alike, of mirrored type 0 or of type 2 */
+/* Makes patches of disjoint cells. In some directions all patches have equal types, the mirrored type 0 or type 2. */
 static void MakePatches(Case *c)
 {
   const int dim = c->view.dim, n = c->view.n, m = 2 * n, width = VpFdmSize(n);
@@ -167,7 +167,7 @@ static void MakePatches(Case *c)
   c->host_patches.weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
 }
 
-/* within a patch, cells are neighbours */
+/* Makes the cells of each patch neighbours. */
 static void JoinPatches(Case *c, int32_t *neighbor)
 {
   const int dim = c->view.dim;
@@ -272,9 +272,9 @@ static void CaseDestroy(Case *c)
   while (c->nplaced) PetscCallAbort(PETSC_COMM_SELF, c->backend->release(c->placed[--c->nplaced]));
 }
 
-static double tolerance; /* of the precision at hand */
+static double tolerance; /* of the present precision */
 
-/* whether values are the expected ones; NaN is not */
+/* Tests whether the values are close to the expected ones. NaN is not close. */
 static PetscBool Close(const Case *c, const void *p, size_t count, const double *expected)
 {
   double *values = Fetch(c, p, count), largest = 1, error = 0;
@@ -287,7 +287,7 @@ static PetscBool Close(const Case *c, const void *p, size_t count, const double 
   return (PetscBool)(error <= tolerance * largest);
 }
 
-/* the ghosts in vx[1], which are NaN until they arrive */
+/* Delivers the ghosts of vx[1], which are NaN before. */
 static PetscErrorCode Deliver(void *context)
 {
   Case *c = context;

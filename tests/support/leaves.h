@@ -1,4 +1,4 @@
-/* Meshes refined at random, and all their cells on every rank. */
+/* Randomly refined meshes, and all their cells on every rank. */
 #pragma once
 #include "problem.h"
 
@@ -15,7 +15,7 @@ typedef struct {
 #define N VPATCHDG_BOUNDARY_NEUMANN
 #define P VPATCHDG_BOUNDARY_PERIODIC
 
-/* 0 .. 1, the same for the same cell on any number of ranks */
+/* a number in [0,1) that depends on the cell and the seed, not on the ranks */
 static inline PetscReal Lot(const PetscReal lower[], const PetscReal upper[], int dim, int seed)
 {
   PetscReal x = seed;
@@ -25,7 +25,7 @@ static inline PetscReal Lot(const PetscReal lower[], const PetscReal upper[], in
   return x - PetscFloorReal(x);
 }
 
-/* *dm becomes one where about a part of the cells is refined */
+/* Refines about the fraction `part` of the cells of *dm. */
 static inline PetscErrorCode RefineSome(DM *dm, PetscReal part, int seed)
 {
   PetscInt     n, dim;
@@ -53,7 +53,7 @@ static inline PetscReal Coefficient(const PetscReal lower[], const PetscReal upp
   return PetscExpReal(4 * Lot(lower, upper, (int)dim, 5));
 }
 
-/* boxes of different widths, refined three times at random */
+/* Creates boxes of different widths, refined three times at random. */
 static inline PetscErrorCode CaseCreate(const Case *c, DM *dm)
 {
   const PetscReal face[4] = {0, 0.5, 1.5, 2};

@@ -1,4 +1,4 @@
-/* Domains to test meshes on, and the same domains as brute-force lattices: grids of boxes, possibly without one of them. */
+/* Domains for tests of meshes, and the same domains as brute-force lattices: grids of boxes, possibly with one box left out. */
 #pragma once
 #include "tap.h"
 #include "../../src/mesh/mesh.h"
@@ -30,14 +30,14 @@ static PetscReal Knot(int d, int k)
   return (d - 1) + k * (1 + 0.2 * k + 0.1 * d);
 }
 
-/* Boxes are numbered backwards, z fastest, so that nothing agrees by chance. */
+/* Boxes are numbered backwards, z fastest, so that no order agrees by chance. */
 static int BoxAt(const Case *c, const int at[3])
 {
   const int all = c->n[0] * c->n[1] * c->n[2], forward = at[0] + c->n[0] * (at[1] + c->n[1] * at[2]);
   int       box = (c->n[0] - 1 - at[0]) * c->n[1] * c->n[2] + (c->n[1] - 1 - at[1]) * c->n[2] + (c->n[2] - 1 - at[2]);
 
   if (forward == c->hole) return -1;
-  if (c->hole >= 0) { /* numbers after the hole move up */
+  if (c->hole >= 0) { /* Boxes after the hole have the next larger number. */
     const int h[3] = {c->hole % c->n[0], c->hole / c->n[0] % c->n[1], c->hole / (c->n[0] * c->n[1])};
 
     if (box > (c->n[0] - 1 - h[0]) * c->n[1] * c->n[2] + (c->n[1] - 1 - h[1]) * c->n[2] + (c->n[2] - 1 - h[2])) box--;
@@ -73,7 +73,7 @@ static PetscErrorCode MakeDomain(MPI_Comm comm, const Case *c, VpDomain *domain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* global position of the cell at a point of the lattice of all cells, wrapped where periodic; -1 if there is none */
+/* global position of the cell at a point of the lattice, wrapped in periodic directions; -1 if there is none */
 static int64_t CellAt(const Case *c, int level, const int lattice[3])
 {
   int     at[3] = {0, 0, 0}, x[3] = {0, 0, 0}, box;
@@ -97,7 +97,7 @@ static int64_t CellAt(const Case *c, int level, const int lattice[3])
   return cell;
 }
 
-/* lattice points of all cells, [ncell][3], and their face neighbours, [ncell][2 dim] */
+/* lattice: [ncell][3] lattice points of all cells; next: [ncell][2 dim] their face neighbours */
 static PetscErrorCode MakeLattice(const Case *c, VpMesh mesh, int **lattice, int64_t **next)
 {
   int p[3], width[3] = {1, 1, 1};
@@ -134,7 +134,7 @@ static int64_t Position(VpMesh mesh, int32_t cell)
   return position;
 }
 
-/* calls check on the meshes of a hierarchy from the finest down, and of one from the coarsest up */
+/* Calls check on the meshes of a hierarchy made from the finest down, and on one made from the coarsest up. */
 static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
                                    PetscErrorCode (*check)(const Case *, VpMesh, const int lattice[], const int64_t next[]))
 {

@@ -1,4 +1,4 @@
-/* What tests of the algorithm share: problems on grids of boxes, vectors of a level and functionals of them that do not depend on the
+/* Common code of tests of the algorithm: problems on grids of boxes, vectors of a level, and functionals that do not depend on the
    ranks. */
 #pragma once
 #include "backend.h"
@@ -17,8 +17,8 @@ typedef enum {
 
 typedef struct {
   const char     *name;
-  int             dim, degree, level, grid[3]; /* boxes a side of the unit cube */
-  PetscBool       lshape;                      /* without the last box */
+  int             dim, degree, level, grid[3]; /* number of boxes per side of the unit cube */
+  PetscBool       lshape;                      /* the last box is left out */
   int             boundary;                    /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_ROBIN, or 0: periodic */
   CoefficientKind coefficient;
   double          reaction;
@@ -53,7 +53,7 @@ static inline PetscErrorCode MakeMesh(MPI_Comm comm, const Setting *s, VpMesh *m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* layers: steps across the coarsest cells */
+/* The steps of layers are inside the coarsest cells. */
 static PetscReal CoefficientAt(CoefficientKind kind, int dim, const PetscReal lower[], const PetscReal size[])
 {
   PetscReal a = 1, wave = 1;
@@ -75,7 +75,7 @@ static PetscReal CoefficientAt(CoefficientKind kind, int dim, const PetscReal lo
   return a;
 }
 
-/* destroy with FreeProblem */
+/* FreeProblem() frees the problem. */
 static inline PetscErrorCode MakeProblem(const Setting *s, VpMesh mesh, VpProblem *problem)
 {
   PetscReal *a;
@@ -106,7 +106,7 @@ typedef struct {
   VpMesh    mesh;
   VpProblem problem;
   VpLevel   outer, host; /* on the tested backend and on the host */
-  int       ndof;        /* of a cell */
+  int       ndof;        /* number of values per cell */
 } World;
 
 static inline PetscErrorCode WorldCreate(MPI_Comm comm, const Setting *s, World *w)
@@ -130,7 +130,7 @@ static inline PetscErrorCode WorldDestroy(World *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zero, with room for ghosts of all kinds */
+/* a zero vector with memory for all kinds of ghosts */
 static inline PetscErrorCode VectorCreate(VpLevel level, double **v)
 {
   const size_t bytes = PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block;
@@ -148,7 +148,7 @@ static inline size_t OwnSize(VpLevel level)
   return level->mesh->nown * level->block / level->real;
 }
 
-/* the ghosts of a kind, from their owners */
+/* Updates the ghosts of a kind from their owners. */
 static inline PetscErrorCode Exchange(VpLevel level, VpGhostKind kind, double v[])
 {
   VpGhosts ghosts;
@@ -159,7 +159,7 @@ static inline PetscErrorCode Exchange(VpLevel level, VpGhostKind kind, double v[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the own values of a vector in double precision, on the host (PetscFree them), and from there to a vector */
+/* Copies own values in double precision to the host, freed with PetscFree(), and from there to a vector. */
 static inline double *Get(VpLevel level, const double v[])
 {
   const size_t bytes = OwnSize(level) * sizeof(double);
@@ -175,7 +175,7 @@ static inline void Put(VpLevel level, const double host[], double v[])
   PetscCallAbort(PETSC_COMM_SELF, level->backend->upload(host, OwnSize(level) * sizeof(double), v));
 }
 
-/* numbers in [-1,1] that depend on the cell's global position, its place in the cell and the seed only */
+/* numbers in [-1,1] that depend only on the cell's global position, the index in the cell and the seed */
 static inline void Fill(VpLevel level, int seed, double v[])
 {
   const uint64_t first = level->mesh->first * (level->block / level->real);
@@ -226,7 +226,7 @@ static inline double Distance(VpLevel level, const double a[], const double b[])
   return largest;
 }
 
-/* y = A x, or b - A x, on own cells */
+/* y = A x, or y = b - A x, on own cells */
 static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], double y[])
 {
   PetscFunctionBeginUser;
@@ -235,7 +235,7 @@ static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x) until |b - A x| is below 1e-8 of |b| (at most 100 times); nu = -8 / log10 of the mean factor. x [outer vector] */
+/* x += M (b - A x) until |b - A x| is below 1e-8 |b|, at most 100 times. nu = -8 / log10 of the mean factor. x: outer vector */
 static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[], double x[], double *nu, double *final)
 {
   double    first = 0, last = 0;

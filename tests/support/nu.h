@@ -1,9 +1,10 @@
-/* Iterations on grids of boxes: nu = -8 / log10((|r_n|/|r_0|)^(1/n)) for eight digits, in double precision, with random b. */
+/* Convergence on grids of boxes: nu = -8 / log10((|r_n|/|r_0|)^(1/n)), the number of iterations for eight digits, in double precision with
+   random b. */
 #pragma once
 #include "backend.h"
 #include "grid.h"
 
-/* the DM of a grid, set up, and a random b; periodic: bits of directions */
+/* Creates the DM of a grid, set up, and a random b. periodic: bit d for direction d */
 static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int periodic, PetscBool notched, const char *const width[], DM *dm,
                                        Vec *b)
 {
@@ -29,7 +30,7 @@ static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int peri
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* options: instead of those of the command line, or NULL */
+/* options: replace those of the command line; or NULL */
 static inline PetscErrorCode Nu(DM dm, Vec b, const char type[], const char options[], PetscReal *nu)
 {
   PetscOptions database = NULL;

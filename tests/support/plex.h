@@ -1,9 +1,9 @@
-/* Boxes of DMPLEX. */
+/* A DMPLEX of boxes. */
 #pragma once
 #include "../../src/compat.h"
 #include <petscdmplex.h>
 
-/* n cells along each direction of (0, 2) x (-1, 1) [x (0, 1)], on all ranks */
+/* n [dim] cells in each direction of (0, 2) x (-1, 1) [x (0, 1)], on all ranks */
 static inline PetscErrorCode Plex(PetscInt dim, const PetscInt n[], DM *plex)
 {
   const PetscReal lower[3] = {0, -1, 0}, upper[3] = {2, 1, 1};

@@ -1,4 +1,4 @@
-/* A problem whose functions at points are known, its basis functions one by one, and the host taken for a device. */
+/* A problem whose functions at points are known, single basis functions, and the host as a device. */
 #pragma once
 #include "backend.h"
 #include "pretend.h"
@@ -10,7 +10,7 @@ typedef struct {
   PetscBool        coefficient;
 } Case;
 
-/* a polynomial of degree 1, its derivative, and a function that is none */
+/* a polynomial of degree 1, its derivative, and a function that is no polynomial */
 static PetscReal Line(PetscInt dim, const PetscReal x[])
 {
   return 0.3 + x[0] - 2 * x[1] + (dim == 3 ? 3 * x[2] : 0);
@@ -137,7 +137,7 @@ static double Field(const World *w, int32_t cell, int d, const double u[], const
   return sum;
 }
 
-/* the cell of point p of a list by sides; its normal */
+/* the cell and its side that have point p in a list of points by sides */
 static int32_t CellOnSide(const World *w, VpSide kind, PetscInt p, int *side)
 {
   const PetscInt each = PetscPowInt(w->n, w->dim - 1);
@@ -176,7 +176,7 @@ static PetscErrorCode DifferenceOf(Vec a, Vec b, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_i of a cell by k+3 points a direction, in it (side < 0) or on a side */
+/* b_i of a cell, with k+3 points in each direction of the cell (side < 0) or of a side */
 static double Integral(const World *w, int32_t cell, int i, int side, VpSide kind)
 {
   const int    d = side < 0 ? -1 : side / 2, nq = w->n + 2, k = w->n - 1;
@@ -215,7 +215,7 @@ static PetscErrorCode Lend(size_t bytes, const char *what, void **p)
   return VpBackendHost.alloc(bytes, what, p);
 }
 
-/* the host, in whose memory vectors do not live */
+/* the host as a device, whose memory does not hold the vectors */
 static VpBackend Device(void)
 {
   VpBackend backend = PretendedBackend(PETSC_FALSE);

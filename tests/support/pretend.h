@@ -1,5 +1,5 @@
-/* The host as a device: a backend with the links and the fast memory that only devices have, so that their ways of exchange can be tested
-   everywhere. Links are made of MPI's messages. */
+/* The host as a device: a backend with the links and the memory that only devices have, to test their exchanges everywhere. Links use MPI's
+   messages. */
 #pragma once
 #include "../../src/petsc/dmdata/dmdata.h"
 
@@ -7,7 +7,7 @@ static struct {
   struct VpLink_ base;
   MPI_Comm       comm;
   PetscBool      open;
-  int            n; /* messages under way */
+  int            n; /* number of messages in flight */
   MPI_Request    request[512];
 } pretended_link;
 
@@ -21,7 +21,7 @@ static PetscErrorCode PretendConnect(MPI_Comm comm, VpLink *link, const char **w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what comes in lies in memory of the link's */
+/* Incoming messages are in memory of the link. */
 static PetscErrorCode PretendReserve(VpLink link, VpMessages *m)
 {
   PetscFunctionBeginUser;
@@ -68,7 +68,7 @@ static PetscErrorCode PretendEnd(VpLink link, const VpMessages *m, void *leaves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* as the GPUs' where ranks share one */
+/* like the links of GPUs that ranks share */
 static PetscErrorCode PretendNoConnection(MPI_Comm comm, VpLink *link, const char **why)
 {
   PetscFunctionBeginUser;
@@ -77,7 +77,7 @@ static PetscErrorCode PretendNoConnection(MPI_Comm comm, VpLink *link, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* nothing is recorded; but a record would end with nothing under way */
+/* Records nothing, but checks that no message is in flight where a recording would end. */
 static PetscErrorCode PretendReplay(VpRecording *recording, PetscErrorCode (*work)(void *), void *context)
 {
   PetscFunctionBeginUser;
@@ -113,7 +113,7 @@ static VpBackend PretendedBackend(PetscBool linked)
   return backend;
 }
 
-/* a DM that is set up and not yet used takes that backend, and ghosts travel so */
+/* Sets backend and transport of a DM that is set up and not used yet. */
 static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport transport)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;

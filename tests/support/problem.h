@@ -1,4 +1,4 @@
-/* Small problems and their solvers, for tests of the PETSc faces. */
+/* Small problems and their solvers, for tests of the PETSc interface. */
 #pragma once
 #include "backend.h"
 
@@ -9,7 +9,7 @@ typedef struct {
   KSP ksp;
 } Problem;
 
-/* the coefficient of every cell from its corners */
+/* Sets the coefficient of each cell from the cell's corners. */
 static inline PetscErrorCode SetCoefficient(DM        dm, PetscReal (*value)(const PetscReal lower[], const PetscReal upper[], PetscReal),
                                             PetscReal parameter)
 {
@@ -28,7 +28,8 @@ static inline PetscErrorCode SetCoefficient(DM        dm, PetscReal (*value)(con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of a DM that is set up, which it takes over: b random; a KSP with the given prefix that has not read its options */
+/* Creates a problem from a DM that is set up, and takes over the DM: b is random, and the KSP has the prefix and has not read its
+   options. */
 static inline PetscErrorCode ProblemOf(DM dm, const char prefix[], Problem *p)
 {
   PetscFunctionBeginUser;
@@ -98,7 +99,7 @@ static inline PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the KSP reads `options` besides those there are, solves if it shall, and they are forgotten again */
+/* The KSP reads `options` in addition to the options database and solves if `solve` holds. The options are then removed. */
 static inline PetscErrorCode ReadOptions(Problem *p, const char options[], PetscBool solve)
 {
   PetscOptions own;
@@ -121,7 +122,7 @@ static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a fresh KSP for the same system */
+/* Creates a new KSP for the same system. */
 static inline PetscErrorCode NewKSP(Problem *p)
 {
   PetscFunctionBeginUser;
@@ -131,7 +132,7 @@ static inline PetscErrorCode NewKSP(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the DM gives the KSP's PC its levels, not the KSP its operator and right-hand side */
+/* The KSP's PC gets its levels from the DM. The KSP does not get operator and right-hand side from it. */
 static inline PetscErrorCode GiveLevels(Problem *p)
 {
   PetscFunctionBeginUser;
@@ -144,7 +145,7 @@ static inline PetscErrorCode GiveLevels(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* does the object's view contain this text? On every rank, what the first one read */
+/* *says, on every rank: the object's view, as the first rank prints it, contains the text */
 static inline PetscErrorCode ViewSays(PetscObject object, const char text[], PetscBool *says)
 {
   const MPI_Comm comm = PetscObjectComm(object);

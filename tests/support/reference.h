@@ -1,8 +1,8 @@
-/* What the kernels of ops.h do, as plain loops. Requires: the arrays of the views are on the host, the numbers in them double. */
+/* The kernels of ops.h as plain loops. Requires: the arrays of the views are on the host, and their numbers are double. */
 #pragma once
 #include "backend.h"
 
-/* values of a cell */
+/* number of values per cell */
 static inline int CellSize(const VpView *view)
 {
   return (int)PetscPowInt(view->n, view->dim);
@@ -38,7 +38,7 @@ static inline void Tensor(int dim, int n, const double *const A[], double *u)
   }
 }
 
-/* out += scale * what the values v beyond side s in direction d add to a cell with this line */
+/* out += scale * (contribution of the values v across side s in direction d to a cell with this line) */
 static inline void AddFace(const VpView *view, const double *line, int d, int s, double scale, const double *v, double *out)
 {
   const int     n = view->n, nt = view->nt;
@@ -57,7 +57,7 @@ static inline const double *LineOf(const VpView *view, int cell, int d)
   return (const double *)view->lines + view->line[cell * view->dim + d] * VpLineSize(view->n);
 }
 
-/* r = b - A x on a cell (b NULL: 0), the values of cell i being x[i] */
+/* r = b - A x on a cell (b NULL: 0); x[i]: values of cell i */
 static inline void CellResidual(const VpView *view, int cell, const double *const x[], const double *b, double *r)
 {
   const int dim = view->dim, N = CellSize(view);
@@ -75,7 +75,7 @@ static inline void CellResidual(const VpView *view, int cell, const double *cons
   }
 }
 
-/* The same at place p of a patch whose sides towards other cells drop out. */
+/* The same at place p of a patch, without the sides that are inside the domain and outside the patch. */
 static inline void LocalResidual(const VpView *view, const VpPatchView *patches, int cell, int p, const double *const x[], const double *b,
                                  double *r)
 {
@@ -93,7 +93,7 @@ static inline void LocalResidual(const VpView *view, const VpPatchView *patches,
   }
 }
 
-/* r = b minus what the cells around the patch add to the cell at its place p */
+/* r = b - (contribution of the cells around the patch to the cell at its place p) */
 static inline void ReplacingResidual(const VpView *view, int cell, int p, const double *const x[], const double *b, double *r)
 {
   const int dim = view->dim, N = CellSize(view);
@@ -106,7 +106,7 @@ static inline void ReplacingResidual(const VpView *view, int cell, int p, const 
   }
 }
 
-/* r = what a patch solve wants of the cell at place p */
+/* r = right-hand side of a patch solve on the cell at place p */
 static inline void PatchResidual(const VpView *view, const VpPatchView *patches, VpForm form, int cell, int p, const double *const x[],
                                  const double *b, double *r)
 {
@@ -146,7 +146,7 @@ static inline void PatchInverse(const VpView *view, const VpPatchView *patches, 
   Tensor(dim, m, B, v);
 }
 
-/* where value i of the cell at place p is in its patch */
+/* index in its patch of value i of the cell at place p */
 static inline int PatchIndex(int n, int p, int i)
 {
   const int m = 2 * n;
@@ -154,13 +154,13 @@ static inline int PatchIndex(int n, int p, int i)
   return i % n + (p & 1) * n + m * (i / n % n + (p >> 1 & 1) * n) + m * m * (i / (n * n) + (p >> 2) * n);
 }
 
-/* which of x[0], x[1] holds the current values of a cell */
+/* index of the buffer, x[0] or x[1], with the current values of a cell */
 static inline int CurrentBuffer(const VpPatchView *patches, int cell, unsigned done)
 {
   return __builtin_popcount(patches->cover[cell] & done) & 1;
 }
 
-/* patches [first, last) of one colour */
+/* Sweeps patches [first, last) of one colour. */
 static inline void ReferenceSweep(const VpView *view, const VpPatchView *patches, VpForm form, int first, int last, unsigned done,
                                   const double *b, double *const x[2])
 {
@@ -186,7 +186,7 @@ static inline void ReferenceSweep(const VpView *view, const VpPatchView *patches
   free(now);
 }
 
-/* to[i] = the current values of cell list[i], or of cell i where list is NULL; to may be x[0] then */
+/* to[i] = current values of cell list[i], or of cell i if list is NULL. Then `to` may be x[0]. */
 static inline void ReferenceCurrent(const VpView *view, const VpPatchView *patches, int count, const int32_t *list, unsigned done,
                                     double *const x[2], double *to)
 {
@@ -199,7 +199,7 @@ static inline void ReferenceCurrent(const VpView *view, const VpPatchView *patch
   }
 }
 
-/* y = A x, or b - A x where b is not NULL, on cells [0, count); the values of cell i are x[i] */
+/* y = A x, or y = b - A x if b is not NULL, on cells [0, count); x[i]: values of cell i */
 static inline void ReferenceApply(const VpView *view, int count, const double *const x[], const double *b, double *y)
 {
   const int N = CellSize(view);
@@ -208,7 +208,7 @@ static inline void ReferenceApply(const VpView *view, int count, const double *c
   for (int i = 0; i < count * N && !b; i++) y[i] = -y[i];
 }
 
-/* pack_traces to `to` (NULL: not), then unpack_traces from `from` (NULL: not), of sides that have no line in common */
+/* pack_traces() to `to` unless NULL, then unpack_traces() from `from` unless NULL, for sides that share no line */
 static inline void ReferenceTraces(const VpView *view, int count, const int32_t *sides, double *x, double *to, const double *from)
 {
   const int n = view->n, nt = view->nt, N = CellSize(view), lines = N / n;
@@ -220,7 +220,7 @@ static inline void ReferenceTraces(const VpView *view, int count, const int32_t 
     for (int at = 0, l = 2 * i * lines; at < N; at++) {
       double *line = x + cell * N + at + view->first[end] * stride;
 
-      if (at / stride % n) continue; /* no line starts here */
+      if (at / stride % n) continue; /* No line starts here. */
       for (int k = 0; k < 2 && to; k++) {
         to[l + k * lines] = 0;
         for (int t = 0; t < nt; t++) to[l + k * lines] += T[k * nt + t] * line[t * stride];
@@ -241,7 +241,7 @@ static inline void AddTensor(const VpView *view, const double *const M[], double
   for (int i = 0; i < CellSize(view); i++) y[i] = (add ? y[i] : 0) + scale * t[i];
 }
 
-/* the same with view->enter or view->leave in each direction */
+/* The same with view->enter or view->leave in each direction. */
 static inline void ReferenceConvert(const VpView *view, const void *matrix, double scale, const double *x, PetscBool add, double *y)
 {
   const double *M[3] = {(const double *)matrix, (const double *)matrix, (const double *)matrix};
@@ -249,7 +249,7 @@ static inline void ReferenceConvert(const VpView *view, const void *matrix, doub
   AddTensor(view, M, scale, x, add, y);
 }
 
-/* M = P or R of a cell in each direction; room [n][n] for the identity */
+/* M = P or R of a cell in each direction; room: [n][n] for the identity */
 static inline void ChildMatrices(const VpView *view, const VpTransferView *transfer, const void *matrices, int32_t cell, double room[],
                                  const double *M[3])
 {
@@ -264,7 +264,7 @@ static inline void ChildMatrices(const VpView *view, const VpTransferView *trans
   }
 }
 
-/* fine x = P xc (add: +=) on cells [0, count) */
+/* fine x = P xc (add: x += P xc) on cells [0, count) */
 static inline void ReferenceProlong(const VpView *view, const VpTransferView *transfer, int count, PetscBool add, const double *xc,
                                     double *x)
 {

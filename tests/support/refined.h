@@ -1,4 +1,4 @@
-/* A mesh refined at random, its levels, and a problem on all of them. */
+/* A randomly refined mesh, its levels, and a problem on each of them. */
 #pragma once
 #include "multigrid.h"
 #include "../../src/cycle/cycle.h"
@@ -17,11 +17,11 @@ static const Setting refined[] = {{"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 
                                   {"3D Q4", 3, 4, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                                   {"3D Q7", 3, 7, 1, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
 
-/* periodic where the coarsest level has one cell: the cells beyond a side are their own neighbours */
+/* periodic with one cell on the coarsest level, which is its own neighbour */
 static const Setting across[] = {{"2D Q3, a cell across", 2, 3, 0, {3, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1},
                                  {"3D Q2, a cell across", 3, 2, 0, {3, 1, 2}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1}};
 
-/* a number in [0, 1) that a position and a seed decide */
+/* a number in [0, 1) that depends on a position and a seed */
 static inline double Lot(const PetscReal lower[], int seed)
 {
   const double x = 43758.5453 * sin(seed + 12.9898 * lower[0] + 78.233 * lower[1] + 37.719 * lower[2]);
@@ -29,19 +29,19 @@ static inline double Lot(const PetscReal lower[], int seed)
   return x - floor(x);
 }
 
-/* a mesh refined three times at random, or once where boxes were one cell, and what is made of it */
+/* a mesh refined three times at random, or once if boxes were single cells, with its levels */
 typedef struct {
   VpMesh    leaves, mesh[16]; /* levels, the finest first */
-  int       n;                /* of them */
+  int       n;                /* number of levels */
   VpProblem problem;
   VpLevel   outer, level[16];
   int       ndof;
 
-  const VpBackend *backend; /* of the levels, */
+  const VpBackend *backend; /* backend of the levels */
   VpPrecision      precision;
 } Refined;
 
-/* the coefficient on a level, [nown]: its leaves' own, else the mean */
+/* *a: [nown] coefficient on a level, that of its leaves and the mean of other cells' children */
 static inline PetscErrorCode LevelCoefficient(const Refined *r, int l, const PetscReal finer[], PetscReal **a)
 {
   const VpMesh mesh = r->mesh[l];

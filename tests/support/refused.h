@@ -1,8 +1,8 @@
-/* Calls that must fail, and what they say. */
+/* Calls that must fail, and their messages. */
 #pragma once
 #include "tap.h"
 
-static char message[2048]; /* of the error that came first */
+static char message[2048]; /* text of the first error */
 
 PETSC_UNUSED static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
                                             PetscErrorType type, const char *text, void *ctx)
@@ -11,10 +11,10 @@ PETSC_UNUSED static PetscErrorCode Remember(MPI_Comm comm, int line, const char 
   return code;
 }
 
-/* the leak sanitizer's, where there is one */
+/* from the leak sanitizer, if it is linked */
 extern void __lsan_disable(void) __attribute__((weak));
 
-/* What failed calls lose is not counted as a leak. */
+/* Does not count memory that failed calls lose as leaks. */
 PETSC_UNUSED static PetscErrorCode LossesAreExpected(void)
 {
   PetscFunctionBeginUser;
@@ -23,7 +23,7 @@ PETSC_UNUSED static PetscErrorCode LossesAreExpected(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the call fails on every rank, and its message has this text */
+/* Checks that the call fails on every rank with a message that contains the text. */
 #define Refused(call, text, name) \
   do { \
     PetscErrorCode code_; \

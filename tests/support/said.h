@@ -1,4 +1,4 @@
-/* What a call prints to PETSc's stderr. */
+/* Records the output of calls on PETSc's stderr. */
 #pragma once
 #include "tap.h"
 
@@ -12,7 +12,7 @@ static inline void ListenBegin(void)
   PETSC_STDERR = tmpfile();
 }
 
-/* then `said` is that of the communicator's first rank, on all of them */
+/* `said` becomes the output of the communicator's first rank, on all ranks. */
 static inline PetscErrorCode ListenEnd(MPI_Comm comm)
 {
   size_t n;
@@ -35,7 +35,7 @@ static inline const char *FirstLine(void)
   return line[0] ? line : "nothing";
 }
 
-/* how often */
+/* number of occurrences of the text */
 static inline int Said(const char text[])
 {
   int n = 0;

@@ -1,5 +1,5 @@
-/* What the tests of the 1D tables share: bases of all degrees, and the forms assembled from point values of the bases, that is from
-   VpGauss and VpBasisEvaluate alone. */
+/* Common code of tests of the 1D tables: bases of all degrees, and forms assembled only from point values of the bases (VpGauss(),
+   VpBasisEvaluate()). */
 #pragma once
 #include "tap.h"
 #include "../../src/tables/tables.h"
@@ -26,7 +26,7 @@ static inline double Random(void)
   return (state >> 8) / 8388608. - 1.;
 }
 
-/* running maximum of errors, NaN is an error */
+/* *worst = maximum of |error|; infinity for NaN */
 static inline void Worst(double *worst, double error)
 {
   if (!(fabs(error) <= *worst)) *worst = isnan(error) ? INFINITY : fabs(error);
@@ -75,7 +75,7 @@ typedef struct {
   double h[CELLS], a[CELLS], penalty, reaction, alpha[2];
 } Domain;
 
-/* values and derivatives in x of the physical functions of cell c at its lower or upper end, at u[c n ...] */
+/* values and derivatives in x of cell c's physical functions at its lower or upper end, in u[c n ...] */
 static inline void EndValues(const VpBasis *b, const Domain *d, int c, int s, double u[MAX], double du[MAX])
 {
   double phi[N], dphi[N];
@@ -96,7 +96,7 @@ static inline void Add(int size, double A[][MAX], double coefficient, double gam
     for (int j = 0; j < size; j++) A[i][j] += coefficient * (gamma * jump[i] * jump[j] - mean[i] * jump[j] - jump[i] * mean[j]);
 }
 
-/* A(u,v) and the mass (u,v) of the line by quadrature and point values; mass weighted by a where `weighted` */
+/* A(u,v) and mass (u,v) of the line by quadrature and point values. weighted: mass weighted by a */
 static inline void Assemble(const VpBasis *b, const Domain *d, PetscBool weighted, double A[MAX][MAX], double M[MAX][MAX])
 {
   int    n = b->n, size = d->cells * n, last = d->cells - 1;

@@ -1,5 +1,4 @@
-/* Tests on any number of ranks that speak TAP: TapBegin(comm), TapOk(condition, "name"), return TapEnd(),
-   or return TapSkip("why"). */
+/* TAP output of tests on any number of ranks: TapBegin(comm), TapOk(condition, "name"), return TapEnd(), or return TapSkip("why"). */
 #pragma once
 #include "../../src/compat.h"
 #include <stdarg.h>
@@ -17,7 +16,7 @@ static inline void TapBegin(MPI_Comm comm)
   PetscCallAbort(comm, MPI_Comm_rank(comm, &tap.rank));
 }
 
-/* collective: the condition must hold on every rank */
+/* Collective. The condition must hold on every rank. */
 PETSC_ATTRIBUTE_FORMAT(2, 3) static inline void TapOk(PetscBool condition, const char *format, ...)
 {
   int     local = condition ? 1 : 0, all;
@@ -35,7 +34,7 @@ PETSC_ATTRIBUTE_FORMAT(2, 3) static inline void TapOk(PetscBool condition, const
   fflush(stdout);
 }
 
-/* the plan of a program that has nothing to test here; its exit code */
+/* Prints the plan of a program without tests here, and returns its exit code. */
 static inline int TapSkip(const char why[])
 {
   if (!tap.rank) printf("1..0 # SKIP %s\n", why);
@@ -43,7 +42,7 @@ static inline int TapSkip(const char why[])
   return 0;
 }
 
-/* prints the plan; the exit code of the program */
+/* Prints the plan, and returns the exit code of the program. */
 static inline int TapEnd(void)
 {
   if (!tap.rank) printf("1..%d\n", tap.count);
