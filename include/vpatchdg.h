@@ -1,7 +1,7 @@
 /* vpatchdg: interior-penalty DG on boxes, preconditioned by multigrid with coloured vertex-patch smoothers, for PETSc.
 
-   Everything here can also be reached by options from a program that includes no more than petscksp.h and petscdm.h and loads the library
-   by -dll_append. The manual page of every function stands above its definition in src/petsc. */
+   A program that includes only petscksp.h and petscdm.h can load the library by -dll_append and set most of this by options. The manual
+   page of every function is above its definition in src/petsc. */
 #pragma once
 #include <petscksp.h>
 #include <petscdm.h>
@@ -136,7 +136,7 @@ S*/
 typedef PetscErrorCode (*VPatchDGBoundaryFunction)(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[],
                                                    VPatchDGBoundary *boundary, PetscReal *alpha, void *ctx);
 
-/* DM: setters, to be called before DMSetUp(), and getters */
+/* DM: setters, which must be called before DMSetUp(), and getters */
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreate(MPI_Comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetDegree(DM, PetscInt);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetDegree(DM, PetscInt *);
@@ -165,7 +165,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLocalRefinement(DM, PetscInt levels, const PetscReal point[], const PetscReal sphere[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetLocalRefinement(DM, PetscInt *levels, const PetscReal *point[], const PetscReal *sphere[]);
 
-/* DM: after DMSetUp() */
+/* DM: functions that need DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], DM *refined);
 PETSC_EXTERN PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y);
 PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
@@ -191,7 +191,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchD
 PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolate(DM, VPatchDGFunction u, void *ctx, Vec x);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2,
                                                     PetscReal *h1);
-/* the same by functions of many points at a time */
+/* the same with functions of many points at a time */
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSBatch(DM, VPatchDGBatch f, VPatchDGBatch dirichlet, VPatchDGBatch neumann,
                                                       PetscMemType where, void *ctx, Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolateBatch(DM, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x);
