@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /* range = the smallest and the largest distance between x and a point of the cell */
-static void Distances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
+static void FindDistances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
 {
   range[0] = range[1] = 0;
   for (int d = 0; d < dim; d++) {
@@ -18,7 +18,7 @@ static void Distances(int dim, const PetscReal lower[], const PetscReal size[], 
 #define SLACK 1e-10 /* Rounding may put a point outside of its cell by this part of the cell's size. */
 
 /* Tests whether the closed cell contains the point or meets the sphere. */
-static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
+static PetscBool IsAtPointOrSphere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
 {
   PetscReal lower[3], size[3], range[2], slack;
   PetscBool there = PETSC_FALSE;
@@ -26,13 +26,13 @@ static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
   VpMeshCellBounds(mesh, cell, lower, size);
   slack = SLACK * size[0];
   if (dg->at_point) {
-    Distances(mesh->dim, lower, size, dg->point, range);
+    FindDistances(mesh->dim, lower, size, dg->point, range);
     there = (PetscBool)(range[0] <= slack);
   }
   if (dg->at_sphere && !there) {
     const PetscReal r = dg->sphere[mesh->dim];
 
-    Distances(mesh->dim, lower, size, dg->sphere, range);
+    FindDistances(mesh->dim, lower, size, dg->sphere, range);
     there = (PetscBool)(range[0] <= r + slack && r <= range[1] + slack);
   }
   return there;
@@ -86,7 +86,7 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 
     PetscCall(PetscMalloc1((*mesh)->nown, &mark));
     for (int32_t c = 0; c < (*mesh)->nown; c++) {
-      mark[c] = IsThere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
+      mark[c] = IsAtPointOrSphere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
       some = some || mark[c] == VP_MARK_REFINE;
     }
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_LOR, (*mesh)->comm));
@@ -105,7 +105,7 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
+static PetscErrorCode AdaptCells(DM dm, const int8_t mark[], DM *out)
 {
   const DM_VPatchDG *dg = dm->data;
   PetscErrorCode     error;
@@ -131,7 +131,7 @@ PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &mark));
   for (int32_t c = 0; c < n; c++) mark[c] = how;
-  error = Adapt(dm, mark, out);
+  error = AdaptCells(dm, mark, out);
   PetscCall(PetscFree(mark));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,7 +198,7 @@ PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refine
   }
   error = VpCheckEverywhere(PetscObjectComm((PetscObject)dm), right,
                             "DMVPatchDGRefineCells(): marks are DM_ADAPT_REFINE, DM_ADAPT_KEEP and DM_ADAPT_COARSEN");
-  if (!error) error = Adapt(dm, marks, refined);
+  if (!error) error = AdaptCells(dm, marks, refined);
   PetscCall(PetscFree(marks));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -81,7 +81,7 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Set(DM, int tensor, const PetscReal a[]);
+static PetscErrorCode SetCoefficient(DM, int tensor, const PetscReal a[]);
 
 /* Gives the mean of the new coefficient to the coarser DM that PCMG, for instance, made from dm. */
 static PetscErrorCode SetCoarseCoefficient(DM dm)
@@ -97,13 +97,13 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   mesh = DMVPatchDGData(coarse)->mesh;
   if (DMVPatchDGData(dm)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
-  PetscCall(Set(coarse, DMVPatchDGData(dm)->op->problem.tensor, a));
+  PetscCall(SetCoefficient(coarse, DMVPatchDGData(dm)->op->problem.tensor, a));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets a [own cells][max(tensor, 1)]; NULL means 1. tensor is that of VpProblem. */
-static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
+static PetscErrorCode SetCoefficient(DM dm, int tensor, const PetscReal a[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   const size_t   n = (size_t)DMVPatchDGData(dm)->mesh->nown * PetscMax(tensor, 1);
@@ -164,7 +164,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
-  PetscCall(Set(dm, 0, a));
+  PetscCall(SetCoefficient(dm, 0, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +194,7 @@ PetscErrorCode DMVPatchDGSetTensorCoefficient(DM dm, const PetscReal a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetTensorCoefficient()"));
-  PetscCall(Set(dm, (int)dm->dim, a));
+  PetscCall(SetCoefficient(dm, (int)dm->dim, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,7 +31,7 @@ static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
 }
 
 /* the largest number of halvings that make these cells from boxes */
-static PetscInt Refinements(const VpUserGrid *grid)
+static PetscInt CountRefinements(const VpUserGrid *grid)
 {
   PetscInt level = 0;
 
@@ -50,7 +50,7 @@ static PetscInt Refinements(const VpUserGrid *grid)
 
 static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
 {
-  const PetscInt   level = Refinements(grid), step = (PetscInt)1 << level;
+  const PetscInt   level = CountRefinements(grid), step = (PetscInt)1 << level;
   VPatchDGBoundary boundary[6];
   PetscReal        lower[3], upper[3], *face;
   PetscInt         n[3];
@@ -77,7 +77,7 @@ static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
 }
 
 /* index along d of the box that contains x; a box has `step` cells */
-static PetscInt BoxAt(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
+static PetscInt FindBox(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
 {
   PetscInt box = 0;
 
@@ -101,7 +101,7 @@ static PetscErrorCode SetLabels(DM dm, const VpUserGrid *grid)
   for (PetscInt b = 0; b < nbox; b++) {
     PetscInt at[3] = {0, 0, 0};
 
-    for (int d = 0; d < dim; d++) at[d] = step * BoxAt(grid, d, step, (lower[b * dim + d] + upper[b * dim + d]) / 2);
+    for (int d = 0; d < dim; d++) at[d] = step * FindBox(grid, d, step, (lower[b * dim + d] + upper[b * dim + d]) / 2);
     for (int side = 0; side < 2 * dim; side++) {
       const PetscBool end = (PetscBool)(at[side / 2] == (side % 2 ? grid->n[side / 2] - step : 0));
 

@@ -3,7 +3,7 @@
 #include <petscdmshell.h>
 
 /* the smallest box around this rank's cells */
-static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
+static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 {
   VpMesh    mesh;
   PetscReal x[3], size[3];
@@ -26,13 +26,13 @@ static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 }
 
 /* Recent versions of PETSc also ask for the first and last index of a DMDA. */
-static PetscErrorCode LocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
+static PetscErrorCode FindLocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
 {
-  return LocalBounds(dm, lower, upper);
+  return FindLocalBounds(dm, lower, upper);
 }
 
 /* coordinates: [own cells][2^dim][dim], x fastest among the corners of a cell, a standard vector of block size dim */
-static PetscErrorCode Corners(DM dm, Vec *coordinates)
+static PetscErrorCode CreateCorners(DM dm, Vec *coordinates)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
   const int    dim = mesh->dim, corners = 1 << dim;
@@ -56,7 +56,7 @@ static PetscErrorCode Corners(DM dm, Vec *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fill(DM coordinates, Vec local, InsertMode mode, Vec global)
+static PetscErrorCode CopyCorners(DM coordinates, Vec local, InsertMode mode, Vec global)
 {
   Vec known;
 
@@ -66,7 +66,7 @@ static PetscErrorCode Fill(DM coordinates, Vec local, InsertMode mode, Vec globa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Filled(DM coordinates, Vec local, InsertMode mode, Vec global)
+static PetscErrorCode EndCopy(DM coordinates, Vec local, InsertMode mode, Vec global)
 {
   return PETSC_SUCCESS;
 }
@@ -77,10 +77,10 @@ static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetCoordinates()"));
-  PetscCall(Corners(dm, &corners));
+  PetscCall(CreateCorners(dm, &corners));
   PetscCall(DMShellCreate(PetscObjectComm((PetscObject)dm), coordinates));
   PetscCall(DMShellSetGlobalVector(*coordinates, corners));
-  PetscCall(DMShellSetLocalToGlobal(*coordinates, Fill, Filled));
+  PetscCall(DMShellSetLocalToGlobal(*coordinates, CopyCorners, EndCopy));
   PetscCall(VecDestroy(&corners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -96,7 +96,7 @@ PetscErrorCode DMVPatchDGSetLocalCoordinates(DM dm)
   Vec          local;
 
   PetscFunctionBegin;
-  PetscCall(LocalBounds(dm, corner[0], corner[1]));
+  PetscCall(FindLocalBounds(dm, corner[0], corner[1]));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, mesh->nown ? 2 * mesh->dim : 0, &local));
   PetscCall(VecSetBlockSize(local, mesh->dim));
   PetscCall(VecGetArrayWrite(local, &x));
@@ -113,7 +113,7 @@ PetscErrorCode DMVPatchDGSetCoordinateOps(DM dm)
 
   PetscFunctionBegin;
   dm->ops->createcoordinatedm = CreateCoordinateDM;
-  dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : LocalBounds, default : LocalBoundsNoIndices);
+  dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : FindLocalBounds, default : FindLocalBoundsNoIndices);
   PetscCall(VecCreate(PETSC_COMM_SELF, &dm->coordinates[0].xl)); /* makes DMGetCoordinates() before DMSetUp() an error */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

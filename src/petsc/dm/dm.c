@@ -148,7 +148,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
 /* Chooses the first rule that gives a coarser mesh, beginning with the rule that keeps boxes whole. An existing coarser mesh is taken.
    *merges: boxes merge */
-static PetscErrorCode WayToCoarsen(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
+static PetscErrorCode ChooseCoarsening(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
   const VpCoarsening *step = mesh->coarsening;
@@ -181,7 +181,7 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(VpProblemGetLattice(dg->mesh, &dg->op->problem, &lattice));
-  PetscCall(WayToCoarsen(dg->mesh, lattice, &how, &merges));
+  PetscCall(ChooseCoarsening(dg->mesh, lattice, &how, &merges));
   if (merges) PetscCall(VpLatticeDestroy(&lattice));
   PetscCheck(!merges, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes would merge on the next coarser mesh, which those of a DM do not: use %" PetscInt_FMT

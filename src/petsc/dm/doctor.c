@@ -2,7 +2,7 @@
    when its cells are known. */
 #include "internal.h"
 
-static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const VpSize *size)
+static PetscErrorCode PrintMemory(PetscViewer viewer, const VpBackend *backend, const VpSize *size)
 {
   const VpBytes  mesh = VpMeshMemory(size);
   VpCycleOptions o = {.post = 1, .precision = VP_SINGLE};
@@ -41,7 +41,7 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
                                    size.degree, (int)dg->boxes->nbox, dg->boxes->nbox > 1 ? "es" : "", size.level, size.cells,
                                    VpUnknowns(&size)));
   PetscCall(VpViewAspect(dg->boxes, size.degree, viewer));
-  PetscCall(Memory(viewer, backend, &size));
+  PetscCall(PrintMemory(viewer, backend, &size));
   if (!level) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -dm_refine 1 or more, multigrid needs levels\n"));
   if (size.cells / size.ranks < 64 && size.ranks > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  change: fewer ranks; %.0f cells each are mostly messages\n", size.cells / size.ranks));

@@ -82,7 +82,7 @@ static PetscErrorCode StoreCenter(void *context, PetscInt cell, const PetscReal 
 }
 
 /* Sorts x[n] and removes duplicates. Coordinates at most eps apart count as equal. */
-static PetscErrorCode Unique(PetscInt *n, PetscReal x[], PetscReal eps)
+static PetscErrorCode RemoveDuplicates(PetscInt *n, PetscReal x[], PetscReal eps)
 {
   PetscInt count = 0;
 
@@ -119,7 +119,7 @@ static PetscErrorCode GatherAll(MPI_Comm comm, PetscInt n, MPI_Datatype type, si
 }
 
 /* *all: the distinct coordinates of all ranks' x[n] */
-static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], PetscInt *count, PetscReal **all)
+static PetscErrorCode GatherDistinct(MPI_Comm comm, PetscInt n, PetscReal x[], PetscInt *count, PetscReal **all)
 {
   PetscReal eps = PETSC_MAX_REAL;
 
@@ -127,9 +127,9 @@ static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], Pets
   for (PetscInt i = 0; i < n; i += 2) eps = PetscMin(eps, x[i + 1] - x[i]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &eps, 1, MPIU_REAL, MPIU_MIN, comm));
   eps *= 10 * VP_GRID_SLACK;
-  PetscCall(Unique(&n, x, eps));
+  PetscCall(RemoveDuplicates(&n, x, eps));
   PetscCall(GatherAll(comm, n, MPIU_REAL, sizeof(PetscReal), x, count, all));
-  PetscCall(Unique(count, *all, eps));
+  PetscCall(RemoveDuplicates(count, *all, eps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +166,7 @@ static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
 }
 
 /* label[side] of a cell, -1 for none. The centre of a face tells its side. */
-static PetscErrorCode LabelsOf(const Places *p, PetscInt cell, const PetscReal lower[], const PetscReal upper[], PetscInt label[6])
+static PetscErrorCode GetLabels(const Places *p, PetscInt cell, const PetscReal lower[], const PetscReal upper[], PetscInt label[6])
 {
   const PetscInt *face;
   PetscInt        faces, number;
@@ -191,7 +191,7 @@ static PetscErrorCode LabelsOf(const Places *p, PetscInt cell, const PetscReal l
 }
 
 /* number of faces on a side of the domain */
-static PetscInt FacesOf(const VpUserGrid *grid, int side)
+static PetscInt CountFaces(const VpUserGrid *grid, int side)
 {
   return grid->n[VpAlongSide(side, 0)] * grid->n[VpAlongSide(side, 1)];
 }
@@ -202,7 +202,7 @@ static PetscErrorCode StoreLabels(void *context, PetscInt cell, const PetscReal 
   PetscInt      label[6], at[3] = {0, 0, 0};
 
   PetscFunctionBegin;
-  PetscCall(LabelsOf(p, cell, lower, upper, label));
+  PetscCall(GetLabels(p, cell, lower, upper, label));
   for (int d = 0; d < p->grid->dim; d++) at[d] = CellAt(p->grid, d, (lower[d] + upper[d]) / 2);
   for (int side = 0; side < 2 * p->grid->dim; side++) {
     if (label[side] >= 0 && at[side / 2] == (side % 2 ? p->grid->n[side / 2] - 1 : 0)) *VpLabelOf(p->grid, side, at) = label[side];
@@ -217,7 +217,7 @@ static PetscErrorCode StoreCell(void *context, PetscInt cell, const PetscReal lo
 
   PetscFunctionBegin;
   *to = (VpUserCell){.n = {1, 1, 1}};
-  PetscCall(LabelsOf(p, cell, lower, upper, to->label));
+  PetscCall(GetLabels(p, cell, lower, upper, to->label));
   for (int d = 0; d < p->grid->dim; d++) {
     to->at[d] = FaceAt(p->grid, d, lower[d]);
     to->n[d] = FaceAt(p->grid, d, upper[d]) - to->at[d];
@@ -249,14 +249,14 @@ static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
   PetscCall(FindLabel(plex, grid->dim, &p.label, &found));
   if (!found) PetscFunctionReturn(PETSC_SUCCESS);
   for (int side = 0; side < 2 * grid->dim; side++) {
-    PetscCall(PetscMalloc1(FacesOf(grid, side), &grid->label[side]));
-    for (PetscInt i = 0; i < FacesOf(grid, side); i++) grid->label[side][i] = -1;
+    PetscCall(PetscMalloc1(CountFaces(grid, side), &grid->label[side]));
+    for (PetscInt i = 0; i < CountFaces(grid, side); i++) grid->label[side][i] = -1;
   }
   PetscCall(ForCells(plex, StoreLabels, &p));
   for (int side = 0; side < 2 * grid->dim; side++) {
     PetscMPIInt faces;
 
-    PetscCall(PetscMPIIntCast(FacesOf(grid, side), &faces));
+    PetscCall(PetscMPIIntCast(CountFaces(grid, side), &faces));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], faces, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)plex)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -305,7 +305,7 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
   PetscCheck(total > 0, comm, PETSC_ERR_SUP, "DMConvert(): the DMPLEX has no cells");
   PetscCall(DMGetPeriodicity(plex, &most, &start, &L));
   for (int d = 0; d < grid->dim; d++) {
-    PetscCall(UniqueOfAll(comm, 2 * cells.n, cells.end[d], &grid->n[d], &grid->face[d]));
+    PetscCall(GatherDistinct(comm, 2 * cells.n, cells.end[d], &grid->n[d], &grid->face[d]));
     PetscCall(PetscFree(cells.end[d]));
     whole *= (double)--grid->n[d];
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);

@@ -26,7 +26,7 @@ PetscErrorCode DMVPatchDGDestroyLabels(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(DM dm)
+static PetscErrorCode CreateLabels(DM dm)
 {
   DM_VPatchDG *dg = DMVPatchDGData(dm);
 
@@ -42,7 +42,7 @@ static PetscErrorCode StoreSides(DM dm, PetscInt nbox, const PetscInt label[])
   PetscInt      *copy;
 
   PetscFunctionBegin;
-  PetscCall(Create(dm));
+  PetscCall(CreateLabels(dm));
   labels = DMVPatchDGData(dm)->labels;
   PetscCall(PetscMalloc1(n, &copy));
   PetscCall(PetscArraycpy(copy, label, n));
@@ -59,7 +59,7 @@ static PetscErrorCode StoreCondition(DM dm, Condition condition)
   PetscInt i = 0;
 
   PetscFunctionBegin;
-  PetscCall(Create(dm));
+  PetscCall(CreateLabels(dm));
   labels = DMVPatchDGData(dm)->labels;
   while (i < labels->n && labels->condition[i].label != condition.label) i++;
   if (i == labels->n) PetscCall(PetscRealloc(++labels->n * sizeof(condition), &labels->condition));
@@ -83,7 +83,7 @@ PetscInt DMVPatchDGLabelConditions(DM dm)
   return DMVPatchDGData(dm)->labels ? DMVPatchDGData(dm)->labels->n : 0;
 }
 
-static void List(const Condition *condition, PetscReal to[3])
+static void ListCondition(const Condition *condition, PetscReal to[3])
 {
   to[0] = (PetscReal)condition->label;
   to[1] = (PetscReal)condition->boundary;
@@ -92,10 +92,10 @@ static void List(const Condition *condition, PetscReal to[3])
 
 void DMVPatchDGListCondition(DM dm, PetscInt i, PetscReal condition[3])
 {
-  List(&DMVPatchDGData(dm)->labels->condition[i], condition);
+  ListCondition(&DMVPatchDGData(dm)->labels->condition[i], condition);
 }
 
-static const Condition *Find(VpLabels labels, PetscInt label)
+static const Condition *FindCondition(VpLabels labels, PetscInt label)
 {
   for (PetscInt i = 0; i < labels->n; i++) {
     if (labels->condition[i].label == label) return &labels->condition[i];
@@ -106,7 +106,7 @@ static const Condition *Find(VpLabels labels, PetscInt label)
 void DMVPatchDGAskLabels(DM dm, PetscInt box, PetscInt side, VPatchDGBoundary *boundary, PetscReal *alpha)
 {
   const VpLabels   labels = DMVPatchDGData(dm)->labels;
-  const Condition *found = labels && labels->n ? Find(labels, labels->side[box * 2 * dm->dim + side]) : NULL;
+  const Condition *found = labels && labels->n ? FindCondition(labels, labels->side[box * 2 * dm->dim + side]) : NULL;
 
   if (!found) return;
   *boundary = found->boundary;
@@ -125,7 +125,7 @@ static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
   PetscCall(PetscMalloc1(sides + 3 * n, &numbers));
   for (PetscInt i = 0; i < sides; i++) numbers[i] = (PetscReal)labels->side[i];
   conditions = numbers + sides;
-  for (PetscInt i = 0; i < n; i++) List(&labels->condition[i], conditions + 3 * i);
+  for (PetscInt i = 0; i < n; i++) ListCondition(&labels->condition[i], conditions + 3 * i);
   error = VpCheckSameReals(comm, sides, numbers, "the labels of sides (DMVPatchDGSetSideLabels())");
   if (!error) error = VpCheckSameReals(comm, 3 * n, conditions, "the conditions of labels (DMVPatchDGSetLabelBoundary())");
   PetscCall(PetscFree(numbers));

@@ -3,7 +3,7 @@
 #include <petscsf.h>
 
 /* region [own cells] of a DM that DMConvert() made from the mesh */
-static PetscErrorCode RegionsOfCells(DM cells, DM mesh, PetscInt region[])
+static PetscErrorCode MapRegions(DM cells, DM mesh, PetscInt region[])
 {
   PetscInt n, *theirs;
   PetscSF  map;
@@ -96,7 +96,7 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
              "DMVPatchDGSetRegionCoefficient(): the mesh has %" PetscInt_FMT " dimensions, the DM %" PetscInt_FMT, cells->dim, dm->dim);
   PetscCall(DMVPatchDGGetCells(cells, &n));
   PetscCall(PetscMalloc1(n, &there));
-  PetscCall(RegionsOfCells(cells, mesh, there));
+  PetscCall(MapRegions(cells, mesh, there));
   PetscCall(LocateCells(DMVPatchDGData(cells)->mesh, DMVPatchDGData(dm)->mesh, &sf));
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, there, region, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, there, region, MPI_REPLACE));
@@ -107,7 +107,7 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
 }
 
 /* index of a region in the list, or n */
-static PetscInt Find(PetscInt n, const PetscInt region[], PetscInt wanted)
+static PetscInt FindRegion(PetscInt n, const PetscInt region[], PetscInt wanted)
 {
   PetscInt i = 0;
 
@@ -126,7 +126,7 @@ static PetscErrorCode CheckRegions(MPI_Comm comm, PetscInt cells, const PetscInt
   for (int k = 0; k < 10; k++, last = missing) {
     missing = PETSC_MAX_INT;
     for (PetscInt c = 0; c < cells; c++) {
-      if (of[c] > last && of[c] < missing && Find(n, region, of[c]) == n) missing = of[c];
+      if (of[c] > last && of[c] < missing && FindRegion(n, region, of[c]) == n) missing = of[c];
     }
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPIU_INT, MPI_MIN, comm));
     if (missing == PETSC_MAX_INT) break;
@@ -199,7 +199,7 @@ PetscErrorCode DMVPatchDGSetRegionCoefficient(DM dm, DM mesh, PetscInt n, const 
   PetscCall(PetscMalloc2(cells, &of, cells + 1, &coefficient)); /* not NULL on ranks without cells */
   error = FindRegions(dm, mesh, of);
   if (!error) error = CheckRegions(comm, cells, of, n, region);
-  for (PetscInt c = 0; c < cells && !error; c++) coefficient[c] = a[Find(n, region, of[c])];
+  for (PetscInt c = 0; c < cells && !error; c++) coefficient[c] = a[FindRegion(n, region, of[c])];
   if (!error) error = DMVPatchDGSetCoefficient(dm, coefficient);
   PetscCall(PetscFree2(of, coefficient));
   PetscCall(error);

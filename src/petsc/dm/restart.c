@@ -266,8 +266,8 @@ static PetscErrorCode TakeLabels(DM dm, const PetscReal x[], PetscReal *const li
 }
 
 /* A VPatchDGBoundaryFunction that returns the conditions in the file. */
-static PetscErrorCode Answer(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[], VPatchDGBoundary *boundary,
-                             PetscReal *alpha, void *ctx)
+static PetscErrorCode AnswerFromFile(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[], VPatchDGBoundary *boundary,
+                                     PetscReal *alpha, void *ctx)
 {
   const PetscReal *asked = ctx;
   const PetscInt   i = 2 * (box * 2 * dim + side);
@@ -279,14 +279,14 @@ static PetscErrorCode Answer(PetscInt dim, PetscInt box, PetscInt side, const Pe
 }
 
 /* Sets up the DM, and reads the leaves from the file if the mesh is adaptive. asked: LIST_ASKED, or NULL */
-static PetscErrorCode SetUp(DM dm, PetscViewer viewer, PetscBool adaptive, PetscReal *asked)
+static PetscErrorCode SetUpFromFile(DM dm, PetscViewer viewer, PetscBool adaptive, PetscReal *asked)
 {
   DM_VPatchDG   *dg = dm->data;
   PetscErrorCode error;
 
   PetscFunctionBegin;
   if (adaptive) PetscCall(VpFileRead(PetscObjectComm((PetscObject)dm), viewer, vector_name[1], PETSC_DECIDE, &dg->leaves));
-  dg->side_boundary = asked ? Answer : NULL;
+  dg->side_boundary = asked ? AnswerFromFile : NULL;
   dg->side_ctx = asked;
   error = DMSetUp(dm);
   dg->side_boundary = NULL;
@@ -297,7 +297,7 @@ static PetscErrorCode SetUp(DM dm, PetscViewer viewer, PetscBool adaptive, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Take(DM dm, PetscViewer viewer, PetscReal x[])
+static PetscErrorCode TakeSettings(DM dm, PetscViewer viewer, PetscReal x[])
 {
   PetscReal *list[LISTS];
   PetscInt   nbox;
@@ -316,7 +316,7 @@ static PetscErrorCode Take(DM dm, PetscViewer viewer, PetscReal x[])
              "DMLoad(): the settings in the file are damaged, conditions on the boundary are those of %" PetscInt_FMT
              " boxes and not of %" PetscInt_FMT,
              Whole(x[ASKED]), nbox);
-  PetscCall(SetUp(dm, viewer, (PetscBool)(x[ADAPTIVE] != 0), x[ASKED] > 0 ? list[LIST_ASKED] : NULL));
+  PetscCall(SetUpFromFile(dm, viewer, (PetscBool)(x[ADAPTIVE] != 0), x[ASKED] > 0 ? list[LIST_ASKED] : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,7 +352,7 @@ PetscErrorCode DMLoad_VPatchDG(DM dm, PetscViewer viewer)
              "DMLoad(): the DM is set up already: load into a new one (DMCreate(), DMSetType())");
   PetscCall(ReadSettings(dm, viewer, &n, &x));
   error = CheckSettings(dm, n, x);
-  if (!error) error = Take(dm, viewer, x);
+  if (!error) error = TakeSettings(dm, viewer, x);
   width = n > WIDTH ? Whole(x[WIDTH]) : 0;
   PetscCall(PetscFree(x));
   PetscCall(error);

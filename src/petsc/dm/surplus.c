@@ -40,7 +40,7 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
 }
 
 /* Coarsens all cells of *dm that can be coarsened, and transfers *x. */
-static PetscErrorCode Coarsen(DM *dm, Vec *x)
+static PetscErrorCode CoarsenAll(DM *dm, Vec *x)
 {
   DM  coarse;
   Vec y;
@@ -97,7 +97,7 @@ PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
   PetscCall(PetscObjectReference((PetscObject)y));
   PetscCall(DMCreateGlobalVector(dm, &back));
   while (left) {
-    PetscCall(Coarsen(&coarse, &y));
+    PetscCall(CoarsenAll(&coarse, &y));
     PetscCall(DMVPatchDGTransfer(coarse, dm, y, back));
     PetscCall(TakeSurplus(dm, DMVPatchDGData(coarse)->mesh, x, back, eta, &left));
   }

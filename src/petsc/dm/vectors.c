@@ -11,7 +11,7 @@ typedef struct {
   const PetscScalar **from; /* [n] values of y */
 } Vectors;
 
-static PetscErrorCode Get(const VpBackend *backend, Vec x, VpAccess access, PetscInt n, const Vec y[], Vectors *v)
+static PetscErrorCode GetVectors(const VpBackend *backend, Vec x, VpAccess access, PetscInt n, const Vec y[], Vectors *v)
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(n, &v->y, n, &v->from));
@@ -23,7 +23,7 @@ static PetscErrorCode Get(const VpBackend *backend, Vec x, VpAccess access, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Restore(PetscInt n, Vectors *v)
+static PetscErrorCode RestoreVectors(PetscInt n, Vectors *v)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&v->y[i]));
@@ -32,7 +32,7 @@ static PetscErrorCode Restore(PetscInt n, Vectors *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Products(Vec x, PetscInt n, const Vec y[], PetscScalar products[])
+static PetscErrorCode ComputeProducts(Vec x, PetscInt n, const Vec y[], PetscScalar products[])
 {
   const MPI_Comm   comm = PetscObjectComm((PetscObject)x);
   const VpBackend *backend = VpBackendFind("cuda");
@@ -42,9 +42,9 @@ static PetscErrorCode Products(Vec x, PetscInt n, const Vec y[], PetscScalar pro
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(Get(backend, x, VP_READ, n, y, &v));
+  PetscCall(GetVectors(backend, x, VP_READ, n, y, &v));
   PetscCall(backend->mdot((size_t)rows, v.x.at, (int)n, v.from, products));
-  PetscCall(Restore(n, &v));
+  PetscCall(RestoreVectors(n, &v));
   PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, comm));
@@ -59,9 +59,9 @@ static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(Get(backend, x, VP_READ_WRITE, n, y, &v));
+  PetscCall(GetVectors(backend, x, VP_READ_WRITE, n, y, &v));
   PetscCall(backend->maxpy((size_t)rows, v.x.at, (int)n, a, v.from));
-  PetscCall(Restore(n, &v));
+  PetscCall(RestoreVectors(n, &v));
   PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,13 +70,13 @@ static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec
 #define LEAST_NORM \
   1e-140 /* Squares of smaller values may underflow, and squares of large values may overflow. Then PETSc's norm is taken. */
 
-static PetscErrorCode Norm(Vec x, NormType type, PetscReal *norm)
+static PetscErrorCode ComputeNorm(Vec x, NormType type, PetscReal *norm)
 {
   PetscErrorCode (*own)(Vec, NormType, PetscReal *);
   PetscScalar square = 0;
 
   PetscFunctionBegin;
-  if (type == NORM_2 || type == NORM_FROBENIUS) PetscCall(Products(x, 1, &x, &square));
+  if (type == NORM_2 || type == NORM_FROBENIUS) PetscCall(ComputeProducts(x, 1, &x, &square));
   *norm = PetscSqrtReal(PetscRealPart(square));
   if (*norm > LEAST_NORM && !PetscIsInfOrNanReal(*norm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQueryFunction((PetscObject)x, PETSC_NORM, &own));
@@ -89,7 +89,7 @@ enum { SMALL = 1 << 22 }; /* Number of values per rank up to which an allocation
 
 /* PETSc allocates memory on a GPU when a vector is first used, so the first solve of a KSP would wait. Small vectors are allocated at once.
    All ranks take the same decision: VecSet() caches the norm, and VecNorm() is collective without the cache. */
-static PetscErrorCode Allocate(Vec v)
+static PetscErrorCode AllocateSmall(Vec v)
 {
   PetscMPIInt ranks;
   PetscInt    rows;
@@ -101,14 +101,14 @@ static PetscErrorCode Allocate(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Duplicate(Vec v, Vec *copy)
+static PetscErrorCode DuplicateVector(Vec v, Vec *copy)
 {
   PetscErrorCode (*own)(Vec, Vec *);
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)v, PETSC_DUPLICATE, &own));
   PetscCall(own(v, copy));
-  PetscCall(Allocate(*copy));
+  PetscCall(AllocateSmall(*copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,11 +125,11 @@ static PetscErrorCode SetDeviceOps(Vec v)
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_NORM, v->ops->norm));
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_DUPLICATE, v->ops->duplicate));
-  v->ops->norm = Norm;
-  v->ops->mdot = v->ops->mtdot = Products;
+  v->ops->norm = ComputeNorm;
+  v->ops->mdot = v->ops->mtdot = ComputeProducts;
   v->ops->maxpy = AddMultiples;
-  v->ops->duplicate = Duplicate;
-  PetscCall(Allocate(v));
+  v->ops->duplicate = DuplicateVector;
+  PetscCall(AllocateSmall(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

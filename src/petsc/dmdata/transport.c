@@ -2,7 +2,7 @@
 #include "dmdata.h"
 
 /* travel: the transport, and why a link that has precedence is not used */
-static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
+static PetscErrorCode ChooseTransport(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
 {
   static const unsigned  allowed[] = {[VP_ASKED_AUTO] = ~0u,
                                       [VP_ASKED_MPI] = 1u << VP_TRANSPORT_MPI,
@@ -38,7 +38,7 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
 
   PetscFunctionBegin;
   if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Choose(dm, backend, &transport, &link, dg->travel, sizeof(dg->travel)));
+  PetscCall(ChooseTransport(dm, backend, &transport, &link, dg->travel, sizeof(dg->travel)));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
   PetscFunctionReturn(PETSC_SUCCESS);

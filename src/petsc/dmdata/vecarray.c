@@ -9,7 +9,7 @@
    : (access) == VP_WRITE ? begin##Write##end(object, __VA_ARGS__) \
                           : begin##end(object, __VA_ARGS__))
 
-static PetscErrorCode Get(VpValues *values, PetscMemType *type)
+static PetscErrorCode GetArray(VpValues *values, PetscMemType *type)
 {
   PetscFunctionBegin;
   *type = PETSC_MEMTYPE_HOST;
@@ -23,7 +23,7 @@ static PetscErrorCode Get(VpValues *values, PetscMemType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Restore(VpValues *values)
+static PetscErrorCode RestoreArray(VpValues *values)
 {
   PetscFunctionBegin;
   if (VpIsDevice(values->backend)) {
@@ -36,7 +36,7 @@ static PetscErrorCode Restore(VpValues *values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Copy(VpValues *values)
+static PetscErrorCode CopyToDevice(VpValues *values)
 {
   PetscFunctionBegin;
   PetscCall(values->backend->borrow(values->bytes, "a copy of vectors", (void **)&values->at));
@@ -45,7 +45,7 @@ static PetscErrorCode Copy(VpValues *values)
 }
 
 /* Sets values->at. The kernels of a device run after the work that PETSc has launched. */
-static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject object)
+static PetscErrorCode FindValues(VpValues *values, PetscMemType type, PetscObject object)
 {
   PetscFunctionBegin;
   PetscCheck(PetscMemTypeHost(type) || PetscMemTypeCUDA(type), PetscObjectComm(object), PETSC_ERR_SUP,
@@ -54,7 +54,7 @@ static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject obje
   values->at = values->own;
   if (!VpIsDevice(values->backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpUseCurrentStream(values->backend));
-  if (PetscMemTypeHost(type)) PetscCall(Copy(values));
+  if (PetscMemTypeHost(type)) PetscCall(CopyToDevice(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,9 +66,9 @@ PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpV
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(v, &rows));
   *values = (VpValues){.backend = backend, .v = v, .access = access, .bytes = (size_t)rows * sizeof(PetscScalar)};
-  PetscCall(Get(values, &type));
+  PetscCall(GetArray(values, &type));
   values->own = values->array;
-  PetscCall(Find(values, type, (PetscObject)v));
+  PetscCall(FindValues(values, type, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,10 +81,10 @@ PetscErrorCode VpValuesGetColumns(const VpBackend *backend, Mat dense, PetscInt 
   *values = (VpValues){.backend = backend, .dense = dense, .access = access};
   PetscCall(MatGetLocalSize(dense, &rows, NULL));
   PetscCall(MatDenseGetLDA(dense, &values->lda));
-  PetscCall(Get(values, &type));
+  PetscCall(GetArray(values, &type));
   values->own = values->array + first * values->lda;
   values->bytes = (size_t)((n - 1) * values->lda + rows) * sizeof(PetscScalar);
-  PetscCall(Find(values, type, (PetscObject)dense));
+  PetscCall(FindValues(values, type, (PetscObject)dense));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,6 +95,6 @@ PetscErrorCode VpValuesRestore(VpValues *values)
     if (values->access != VP_READ) PetscCall(values->backend->download(values->at, values->bytes, values->own));
     PetscCall(values->backend->give_back(values->at));
   }
-  PetscCall(Restore(values));
+  PetscCall(RestoreArray(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

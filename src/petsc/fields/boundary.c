@@ -17,7 +17,7 @@ static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[
 }
 
 /* number of points on a side of a cell */
-static int SidePoints(const VpField *field)
+static int CountSidePoints(const VpField *field)
 {
   return (int)PetscPowInt(field->basis->n, field->mesh->dim - 1);
 }
@@ -32,7 +32,7 @@ static double SidesBefore(const VpField *field, VpGivenKind given, int side)
 }
 
 /* number of points before the points of a set of sides */
-static size_t PointsBefore(const VpField *field, VpSet set)
+static size_t CountPointsBefore(const VpField *field, VpSet set)
 {
   return (size_t)SidesBefore(field, set.given, set.side) * (size_t)SidePoints(field);
 }
@@ -62,7 +62,7 @@ static PetscErrorCode SideCoordinates(const VpField *field, VpGivenKind given, V
     VpGrid      grid = cell;
 
     VpGridToSide(field->basis, side, 1, 0, &grid);
-    PetscCall(VpCoordinates(field, &grid, set, xv.at + PointsBefore(field, set) * (size_t)dim));
+    PetscCall(VpCoordinates(field, &grid, set, xv.at + CountPointsBefore(field, set) * (size_t)dim));
   }
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +141,7 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpGivenKind given, P
 
     VpGridToSide(field->basis, side, !derivative, derivative, &grid);
     if (derivative) grid.power[side / 2] -= 2;
-    PetscCall(VpEvaluate(field, 1, &grid, set, xv.at, yv.at + PointsBefore(field, set)));
+    PetscCall(VpEvaluate(field, 1, &grid, set, xv.at, yv.at + CountPointsBefore(field, set)));
   }
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
@@ -236,8 +236,8 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
   PetscFunctionBegin;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpValuesGet(data->field->level->backend, v, VP_READ, &vv));
-  PetscCall(VpIntegrate(data->field, grid, set, (PetscBool)!cells, (PetscBool)!cells, vv.at + (cells ? 0 : PointsBefore(data->field, set)),
-                        data->b));
+  PetscCall(VpIntegrate(data->field, grid, set, (PetscBool)!cells, (PetscBool)!cells,
+                        vv.at + (cells ? 0 : CountPointsBefore(data->field, set)), data->b));
   PetscCall(VpValuesRestore(&vv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

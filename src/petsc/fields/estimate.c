@@ -24,7 +24,7 @@ typedef struct {
 } SideTraces;
 
 /* phihat_i'' = sum_j second[j][i] phihat_j */
-static void SecondDerivative(const VpBasis *b, double second[])
+static void BuildSecondDerivative(const VpBasis *b, double second[])
 {
   const int n = b->n;
 
@@ -42,7 +42,7 @@ static double TraceOf(const Estimate *e, int32_t cell, int side)
 }
 
 /* |f + a Lap u - c u| on the cell; f: coefficients, which contain div(a grad u) if the coefficient is exact */
-static double CellNorm(const Estimate *e, int32_t cell, const double f[])
+static double ComputeCellNorm(const Estimate *e, int32_t cell, const double f[])
 {
   const double *u = e->u + (size_t)cell * e->ndof;
   double        r[MOST * VP_MAX_N];
@@ -79,7 +79,7 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
 }
 
 /* sqrt(h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2) on a face between cells of sizes h and coefficients a */
-static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
+static double ComputeFaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
 {
   const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(a[0], a[1]);
   SideTraces   jump;
@@ -92,7 +92,7 @@ static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTrac
 }
 
 /* sqrt of half the squared face norms on a side that hangs: one face of a fine cell, or all faces of a coarse cell */
-static double HangingNorm(const Estimate *e, const VpHang *hang)
+static double ComputeHangingNorm(const Estimate *e, const VpHang *hang)
 {
   const int       faces = hang->part == VP_HANG_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
   const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
@@ -105,7 +105,7 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
 
     VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->value);
     VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->slope);
-    norm = hypot(norm, FaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
+    norm = hypot(norm, ComputeFaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
   }
   return norm;
 }
@@ -118,7 +118,7 @@ typedef struct {
 } SidePoints;
 
 /* at: point q; phi: values of the side's functions there, times sqrt(weight). Returns the weight. */
-static double PointOf(const Estimate *e, const SidePoints *points, int q, PetscReal at[3], double phi[])
+static double EvaluatePoint(const Estimate *e, const SidePoints *points, int q, PetscReal at[3], double phi[])
 {
   const int     side = points->side;
   const double *x = points->x, *w = points->w;
@@ -156,7 +156,7 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
   for (int d = 0; d < e->dim; d++) area *= d == side / 2 ? 1 : size[d];
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
-    const double weight = PointOf(e, &points, q, at, phi);
+    const double weight = EvaluatePoint(e, &points, q, at, phi);
     PetscScalar  g = 0;
 
     if (value && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
@@ -169,14 +169,14 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
 }
 
 /* norm on a cell and its sides that do not hang */
-static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], double *norm)
+static PetscErrorCode ComputeNorm(const Estimate *e, int32_t cell, const double f[], double *norm)
 {
   const double k = e->basis.degree;
   double       least = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   for (int d = 0; d < e->dim; d++) least = PetscMin(least, VpCellSize(e->mesh, cell, d));
-  *norm = least / (k * sqrt(e->a[cell])) * CellNorm(e, cell, f);
+  *norm = least / (k * sqrt(e->a[cell])) * ComputeCellNorm(e, cell, f);
   for (int side = 0; side < 2 * e->dim; side++) {
     const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * e->dim + side];
 
@@ -186,7 +186,7 @@ static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], do
       const double     h[2] = {VpCellSize(e->mesh, cell, side / 2), VpCellSize(e->mesh, next, side / 2)}, a[2] = {e->a[cell], e->a[next]};
       const SideTraces here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
 
-      *norm = hypot(*norm, FaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
+      *norm = hypot(*norm, ComputeFaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -212,7 +212,7 @@ static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
 }
 
 /* Gets the solution and the coefficient on own cells and on face ghosts. */
-static PetscErrorCode Fetch(Estimate *e, Vec x)
+static PetscErrorCode FetchSolution(Estimate *e, Vec x)
 {
   const size_t       sides = (size_t)(2 * e->dim);
   const PetscScalar *own;
@@ -250,9 +250,9 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.n = e.basis.n;
   e.m = (int)PetscPowInt(e.n, e.dim - 1);
   e.ndof = e.m * e.n;
-  SecondDerivative(&e.basis, e.second);
+  BuildSecondDerivative(&e.basis, e.second);
   VpTransferHalves(&e.basis, e.half, R);
-  PetscCall(Fetch(&e, x));
+  PetscCall(FetchSolution(&e, x));
   PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecZeroEntries(b));
   if (f) PetscCall(DMVPatchDGInterpolate(dm, f, e.ctx, b));
@@ -261,13 +261,13 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   for (int32_t c = 0; c < e.mesh->nown; c++) {
     double norm;
 
-    PetscCall(Norm(&e, c, source + (size_t)c * e.ndof, &norm));
+    PetscCall(ComputeNorm(&e, c, source + (size_t)c * e.ndof, &norm));
     eta[c] = hypot(e.exact ? eta[c] : 0, norm);
   }
   for (int32_t i = 0; i < e.mesh->nhang; i++) {
     PetscReal *at = &eta[e.mesh->hang[i].cell];
 
-    *at = hypot(*at, HangingNorm(&e, &e.mesh->hang[i]));
+    *at = hypot(*at, ComputeHangingNorm(&e, &e.mesh->hang[i]));
   }
   PetscCall(VecRestoreArrayRead(b, &source));
   PetscCall(DMRestoreGlobalVector(dm, &b));

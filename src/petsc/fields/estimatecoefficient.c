@@ -12,7 +12,7 @@ typedef struct {
 } Points;
 
 /* norm: of (a - own) grad u_h / sqrt(a) on a cell. The flux becomes a grad u_h. *positive becomes false if a is not a positive number. */
-static PetscErrorCode CellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
+static PetscErrorCode ComputeCellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
 {
   const PetscReal own = p->own ? p->own[cell] : 1;
   double          term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = 1;
@@ -44,7 +44,7 @@ static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a,
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(at, &p->at));
   PetscCall(VecGetArray(flux, &p->flux));
-  for (int32_t c = 0; c < p->mesh->nown; c++) PetscCall(CellNorm(p, c, a, ctx, &term[c], positive));
+  for (int32_t c = 0; c < p->mesh->nown; c++) PetscCall(ComputeCellNorm(p, c, a, ctx, &term[c], positive));
   PetscCall(VecRestoreArray(flux, &p->flux));
   PetscCall(VecRestoreArrayRead(at, &p->at));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -42,8 +42,8 @@ static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], dou
 }
 
 /* values [count], on the host, of u, on the backend, at points [count][dim] in own cells */
-static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t cell[], const PetscReal points[], const double u[],
-                            double values[])
+static PetscErrorCode ProbeField(const VpField *field, int32_t count, const int32_t cell[], const PetscReal points[], const double u[],
+                                 double values[])
 {
   const VpBackend *backend = field->level->backend;
   const size_t     each = (size_t)field->mesh->dim * (size_t)field->basis->n;
@@ -80,7 +80,7 @@ static PetscErrorCode AtOwnerDestroy(AtOwner *o)
 }
 
 /* Sends points to the owners of their cells. sf: roots are own cells, leaves are points. */
-static PetscErrorCode Gather(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
+static PetscErrorCode GatherPoints(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
 {
   const PetscInt *degree;
   const int32_t   nown = field->mesh->nown;
@@ -110,10 +110,10 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
   VpValues     xv;
 
   PetscFunctionBegin;
-  PetscCall(Gather(field, sf, points, &o));
+  PetscCall(GatherPoints(field, sf, points, &o));
   PetscCall(PetscMalloc1(o.count, &found));
   PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
-  PetscCall(VpTogether(field->mesh->comm, Probe(field, o.count, o.cell, o.point, xv.at, found)));
+  PetscCall(VpTogether(field->mesh->comm, ProbeField(field, o.count, o.cell, o.point, xv.at, found)));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(PetscSFScatterBegin(sf, MPIU_SCALAR, found, values));
   PetscCall(PetscSFScatterEnd(sf, MPIU_SCALAR, found, values));
@@ -180,7 +180,7 @@ static PetscErrorCode AddAtOwners(const VpField *field, PetscSF sf, const PetscR
   VpValues     bv;
 
   PetscFunctionBegin;
-  PetscCall(Gather(field, sf, points, &o));
+  PetscCall(GatherPoints(field, sf, points, &o));
   PetscCall(PetscMalloc1(o.count, &here));
   PetscCall(PetscSFGatherBegin(sf, MPIU_SCALAR, q, here));
   PetscCall(PetscSFGatherEnd(sf, MPIU_SCALAR, q, here));

@@ -7,13 +7,13 @@ typedef struct {
   const PetscInt *of; /* [nbox][2 dim] */
 } Wanted;
 
-static PetscBool Has(const Wanted *w, int dim, int32_t box, int side)
+static PetscBool HasLabel(const Wanted *w, int dim, int32_t box, int side)
 {
   return (PetscBool)(w->label == (w->nbox ? w->of[(size_t)box * 2 * (size_t)dim + (size_t)side] : side));
 }
 
 /* Ensures: an error on all ranks unless the ranks ask for the same label and some boundary side has it. */
-static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
+static PetscErrorCode FindWanted(DM dm, PetscInt label, Wanted *w)
 {
   const VpDomain  domain = DMVPatchDGData(dm)->mesh->domain;
   const MPI_Comm  comm = PetscObjectComm((PetscObject)dm);
@@ -27,7 +27,7 @@ static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
   for (int32_t box = 0; box < domain->nbox && !found; box++) {
     for (int side = 0; side < 2 * domain->dim; side++)
       found = (PetscBool)(found || (VpIsBoundary(domain->beyond[(size_t)box * 2 * (size_t)domain->dim + (size_t)side]) &&
-                                    Has(w, domain->dim, box, side)));
+                                    HasLabel(w, domain->dim, box, side)));
   }
   PetscCheck(found || w->nbox, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGIntegrateFlux(): the boundary has no side %" PetscInt_FMT
@@ -41,7 +41,7 @@ static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
 }
 
 /* integral of an outward derivative, given at the points of a cell's side, over the side of the reference cell */
-static PetscScalar IntegralOverSide(const VpField *field, const double weight[], const PetscScalar derivative[])
+static PetscScalar IntegrateSide(const VpField *field, const double weight[], const PetscScalar derivative[])
 {
   const int   n = field->basis->n;
   PetscScalar sum = 0;
@@ -67,9 +67,9 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given,
       const int32_t cell = field->geometry->cell[given][side][i];
       PetscReal     area = 1;
 
-      if (!Has(w, dim, field->mesh->box[cell], side)) continue;
+      if (!HasLabel(w, dim, field->mesh->box[cell], side)) continue;
       for (int d = 0; d < dim; d++) area *= d == side / 2 ? 1 : VpCellSize(field->mesh, cell, d);
-      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * area * IntegralOverSide(field, weight, at);
+      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * area * IntegrateSide(field, weight, at);
     }
   }
   PetscCall(VecRestoreArrayRead(derivatives, &values));
@@ -121,7 +121,7 @@ PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, u, "DMVPatchDGIntegrateFlux()"));
   VpAssertPointer(flux, 4);
-  PetscCall(Want(dm, label, &wanted));
+  PetscCall(FindWanted(dm, label, &wanted));
   PetscCall(VpFieldGet(dm, &field));
   for (int given = VP_GIVEN_VALUE; given < VP_GIVEN_KINDS; given++) {
     PetscCall(DMVPatchDGCreateBoundaryVector(dm, kinds[given], &derivatives));

@@ -2,7 +2,7 @@
 #include "fields.h"
 
 /* *sum: over all ranks, of the squares of (eta/largest) above the limit. The division by the largest eta prevents overflow. */
-static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal limit, PetscReal *sum)
+static PetscErrorCode SumSquaresAbove(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal limit, PetscReal *sum)
 {
   PetscFunctionBegin;
   *sum = 0;
@@ -17,13 +17,13 @@ static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal la
   PetscReal low = 1e-9, high = 1, all, sum;
 
   PetscFunctionBegin;
-  PetscCall(SumAbove(mesh, eta, largest, 0, &all));
-  PetscCall(SumAbove(mesh, eta, largest, low, &sum));
+  PetscCall(SumSquaresAbove(mesh, eta, largest, 0, &all));
+  PetscCall(SumSquaresAbove(mesh, eta, largest, low, &sum));
   if (sum < part * all) low = high = 0;
   for (int i = 0; i < 50 && low < high && part > 0; i++) {
     const PetscReal middle = PetscSqrtReal(low * high);
 
-    PetscCall(SumAbove(mesh, eta, largest, middle, &sum));
+    PetscCall(SumSquaresAbove(mesh, eta, largest, middle, &sum));
     if (sum >= part * all) low = middle;
     else high = middle;
   }

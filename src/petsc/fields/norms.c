@@ -35,7 +35,7 @@ static PetscErrorCode AddDistances(const VpField *field, int n, const VpGrid gri
 
 /* square of the L2 norm of v - u over all ranks. x: coefficients of v. values: of u (components 1), or of its gradient, compared with
    v's */
-static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int components, PetscReal *square)
+static PetscErrorCode ComputeSquare(const VpField *field, Vec x, Vec values, int components, PetscReal *square)
 {
   VpValues xv, yv;
   VpGrid   grid, slope[3];
@@ -87,11 +87,11 @@ PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradien
   if (l2) PetscCall(DMVPatchDGCheckVector(dm, values, caller));
   if (h1) PetscCall(VpCheckSize(dm, gradients, (double)field.mesh->nown * DMVPatchDGCellSize(dm) * field.mesh->dim, caller, "gradients"));
   if (l2) {
-    PetscCall(SquareOf(&field, x, values, 1, l2));
+    PetscCall(ComputeSquare(&field, x, values, 1, l2));
     *l2 = PetscSqrtReal(*l2);
   }
   if (h1) {
-    PetscCall(SquareOf(&field, x, gradients, field.mesh->dim, h1));
+    PetscCall(ComputeSquare(&field, x, gradients, field.mesh->dim, h1));
     *h1 = PetscSqrtReal(*h1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

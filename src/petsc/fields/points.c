@@ -129,7 +129,7 @@ PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
 }
 
 /* Converts coefficients to values, or back. The basis is orthonormal, so exact integrals are coefficients. */
-static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char caller[])
+static PetscErrorCode ConvertValues(DM dm, Vec x, PetscBool back, Vec y, const char caller[])
 {
   VpField  field;
   VpGrid   grid;
@@ -168,7 +168,7 @@ static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char ca
 @*/
 PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 {
-  return Convert(dm, x, PETSC_FALSE, values, "DMVPatchDGGetPointValues()");
+  return ConvertValues(dm, x, PETSC_FALSE, values, "DMVPatchDGGetPointValues()");
 }
 
 /*@
@@ -225,7 +225,7 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  return Convert(dm, values, PETSC_TRUE, x, "DMVPatchDGSetPointValues()");
+  return ConvertValues(dm, values, PETSC_TRUE, x, "DMVPatchDGSetPointValues()");
 }
 
 static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)

@@ -17,7 +17,7 @@ static int ChildAt(int dim, const int32_t coord[], int above)
 }
 
 /* y on an own cell = values of the cells that cover it, prolongated or projected */
-static void Cover(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell, const double values[], double y[])
+static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell, const double values[], double y[])
 {
   const size_t ndof = (size_t)PetscPowInt(h->n, h->dim);
   const int    depth = VpMeshHalvings(mesh, cell, 0);
@@ -103,7 +103,7 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   PetscCall(VpBroadcast(o.sf, (size_t)ndof, MPI_DOUBLE, xx, values));
   PetscCall(VecRestoreArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
-  for (int32_t c = 0; c < mesh[1]->nown; c++) Cover(&h, mesh[1], &o, c, values, yy + (size_t)c * (size_t)ndof);
+  for (int32_t c = 0; c < mesh[1]->nown; c++) CoverCell(&h, mesh[1], &o, c, values, yy + (size_t)c * (size_t)ndof);
   PetscCall(VecRestoreArrayWrite(y, &yy));
   PetscCall(PetscFree(values));
   PetscCall(VpOverlapDestroy(&o));

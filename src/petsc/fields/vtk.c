@@ -9,7 +9,7 @@ typedef enum { FIELD, CELLS } Kind;
 static const char *const next_key[] = {"DMVPatchDG VTK field", "DMVPatchDG VTK cells"};
 
 /* Writes a line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
-static PetscErrorCode Declare(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
+static PetscErrorCode DeclareArray(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
 {
   char text[512];
 
@@ -36,7 +36,7 @@ static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Next(PetscObject object, Kind kind, Vec *v)
+static PetscErrorCode GetNext(PetscObject object, Kind kind, Vec *v)
 {
   return PetscObjectQuery(object, next_key[kind], (PetscObject *)v);
 }
@@ -48,11 +48,11 @@ static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, dou
   Vec  v;
 
   PetscFunctionBegin;
-  PetscCall(Next((PetscObject)viewer, kind, &v));
+  PetscCall(GetNext((PetscObject)viewer, kind, &v));
   while (v) {
     PetscCall(FieldAttributes(v, text, sizeof(text)));
-    PetscCall(Declare(grid, "Float64", text, count, 8, offset));
-    PetscCall(Next((PetscObject)v, kind, &v));
+    PetscCall(DeclareArray(grid, "Float64", text, count, 8, offset));
+    PetscCall(GetNext((PetscObject)v, kind, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,16 +86,16 @@ static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
   VpVtkLine(grid, text);
   PetscCall(PetscSNPrintf(text, sizeof(text), "    <Piece NumberOfPoints=\"%.0f\" NumberOfCells=\"%.0f\">\n      <Points>", points, cells));
   VpVtkLine(grid, text);
-  PetscCall(Declare(grid, "Float64", "Name=\"Position\" NumberOfComponents=\"3\"", 3 * points, 8, &offset));
+  PetscCall(DeclareArray(grid, "Float64", "Name=\"Position\" NumberOfComponents=\"3\"", 3 * points, 8, &offset));
   VpVtkLine(grid, "      </Points>\n      <Cells>");
-  PetscCall(Declare(grid, "Int64", "Name=\"connectivity\"", cells * grid->ncorner, 8, &offset));
-  PetscCall(Declare(grid, "Int64", "Name=\"offsets\"", cells, 8, &offset));
-  PetscCall(Declare(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
+  PetscCall(DeclareArray(grid, "Int64", "Name=\"connectivity\"", cells * grid->ncorner, 8, &offset));
+  PetscCall(DeclareArray(grid, "Int64", "Name=\"offsets\"", cells, 8, &offset));
+  PetscCall(DeclareArray(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
   VpVtkLine(grid, "      </Cells>\n      <CellData>");
-  PetscCall(Declare(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
+  PetscCall(DeclareArray(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
   if (problem->coefficient && problem->tensor)
-    PetscCall(Declare(grid, "Float64", "Name=\"coefficient\" NumberOfComponents=\"3\"", 3 * cells, 8, &offset));
-  else if (problem->coefficient) PetscCall(Declare(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
+    PetscCall(DeclareArray(grid, "Float64", "Name=\"coefficient\" NumberOfComponents=\"3\"", 3 * cells, 8, &offset));
+  else if (problem->coefficient) PetscCall(DeclareArray(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
   PetscCall(DeclareAll(grid, viewer, CELLS, cells, &offset));
   VpVtkLine(grid, "      </CellData>\n      <PointData>");
   PetscCall(DeclareAll(grid, viewer, FIELD, points, &offset));
@@ -163,17 +163,17 @@ static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
   PetscCall(VpVtkWriteConnectivity(grid));
   PetscCall(VpVtkWriteCells(grid));
   if (problem->coefficient) PetscCall(VpVtkWriteCellData(grid, problem->tensor, problem->coefficient));
-  PetscCall(Next((PetscObject)viewer, CELLS, &v));
+  PetscCall(GetNext((PetscObject)viewer, CELLS, &v));
   while (v) {
     PetscCall(VecGetArrayRead(v, &values));
     PetscCall(VpVtkWriteCellData(grid, 0, values));
     PetscCall(VecRestoreArrayRead(v, &values));
-    PetscCall(Next((PetscObject)v, CELLS, &v));
+    PetscCall(GetNext((PetscObject)v, CELLS, &v));
   }
-  PetscCall(Next((PetscObject)viewer, FIELD, &v));
+  PetscCall(GetNext((PetscObject)viewer, FIELD, &v));
   while (v) {
     PetscCall(VpVtkWriteField(grid, v));
-    PetscCall(Next((PetscObject)v, FIELD, &v));
+    PetscCall(GetNext((PetscObject)v, FIELD, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,8 +185,8 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   Vec   field, cells;
 
   PetscFunctionBegin;
-  PetscCall(Next((PetscObject)viewer, FIELD, &field));
-  PetscCall(Next((PetscObject)viewer, CELLS, &cells));
+  PetscCall(GetNext((PetscObject)viewer, FIELD, &field));
+  PetscCall(GetNext((PetscObject)viewer, CELLS, &cells));
   if (!field && !cells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
@@ -213,7 +213,7 @@ static PetscErrorCode CheckName(PetscViewer viewer)
 }
 
 /* name = the vector's name. A vector without a name, or with a name that PETSc derived from its address, becomes "u", then "u2". */
-static PetscErrorCode NameOf(Vec v, PetscViewer viewer, char name[], size_t length)
+static PetscErrorCode GetName(Vec v, PetscViewer viewer, char name[], size_t length)
 {
   const char *given = ((PetscObject)v)->name;
   PetscBool   made = PETSC_TRUE;
@@ -224,15 +224,15 @@ static PetscErrorCode NameOf(Vec v, PetscViewer viewer, char name[], size_t leng
   if (given) PetscCall(PetscStrncmp(given, "Vec_0x", 6, &made));
   if (!made) PetscCall(PetscStrncpy(name, given, length));
   if (!made) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Next((PetscObject)viewer, FIELD, &other));
-  for (; other; number++) PetscCall(Next((PetscObject)other, FIELD, &other));
+  PetscCall(GetNext((PetscObject)viewer, FIELD, &other));
+  for (; other; number++) PetscCall(GetNext((PetscObject)other, FIELD, &other));
   if (number == 1) PetscCall(PetscStrncpy(name, "u", length));
   else PetscCall(PetscSNPrintf(name, length, "u%d", number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Appends a vector to the viewer, which takes over its reference. */
-static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
+static PetscErrorCode AddVector(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
 {
   const PetscViewerVTKFieldType type[] = {PETSC_VTK_POINT_FIELD, PETSC_VTK_CELL_FIELD};
   PetscObject                   last;
@@ -242,7 +242,7 @@ static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[
   PetscCall(PetscObjectSetName((PetscObject)v, name));
   do {
     last = other ? (PetscObject)other : (PetscObject)viewer;
-    PetscCall(Next(last, kind, &other));
+    PetscCall(GetNext(last, kind, &other));
   } while (other);
   PetscCall(PetscObjectCompose(last, next_key[kind], (PetscObject)v));
   PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type[kind], PETSC_TRUE, (PetscObject)v));
@@ -258,10 +258,10 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
   PetscCall(CheckName(viewer));
-  PetscCall(NameOf(v, viewer, name, sizeof(name)));
+  PetscCall(GetName(v, viewer, name, sizeof(name)));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
-  PetscCall(Add(dm, viewer, FIELD, name, copy));
+  PetscCall(AddVector(dm, viewer, FIELD, name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,7 +305,7 @@ PetscErrorCode DMVPatchDGViewCells(DM dm, const char name[], const PetscReal val
   PetscCall(VecGetArrayWrite(copy, &to));
   for (PetscInt i = 0; i < n; i++) to[i] = values[i];
   PetscCall(VecRestoreArrayWrite(copy, &to));
-  PetscCall(Add(dm, viewer, CELLS, name, copy));
+  PetscCall(AddVector(dm, viewer, CELLS, name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

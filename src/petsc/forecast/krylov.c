@@ -86,7 +86,7 @@ PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 }
 
 /* Prints the memory of the first iterations and of all iterations. */
-static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, PetscInt iterations, double vector)
+static PetscErrorCode ReportMemory(KSP ksp, const VpBackend *backend, PetscInt first, PetscInt iterations, double vector)
 {
   char        text[64];
   PetscViewer viewer;
@@ -110,7 +110,7 @@ static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, 
 
 /* *vectors: number of vectors with memory in the first iterations. A device allocates a vector when it is first used, a host when it is
    created. */
-static PetscErrorCode UsedVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
+static PetscErrorCode CountUsedVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 {
   const Keeper *k = FindKeeper(((PetscObject)ksp)->type_name);
   PetscInt      restart;
@@ -132,10 +132,10 @@ PetscErrorCode VpCheckKSPMemory(KSP ksp, PetscInt iterations, const VpBackend *b
 
   PetscFunctionBegin;
   counted = PetscMin(counted, ksp->max_it);
-  if (VpIsDevice(backend) && vector.work > 0) PetscCall(UsedVectors(ksp, counted, &first));
+  if (VpIsDevice(backend) && vector.work > 0) PetscCall(CountUsedVectors(ksp, counted, &first));
   else PetscCall(VpKrylovVectors(ksp, counted, &first));
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Report(ksp, backend, first, counted, vector.work + vector.host));
+  PetscCall(ReportMemory(ksp, backend, first, counted, vector.work + vector.host));
   PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first %" PetscInt_FMT " iterations", type, first,
                           counted));
   if (first > VP_GCR_VECTORS)

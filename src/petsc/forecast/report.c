@@ -13,7 +13,7 @@ PetscErrorCode VpDoctorViewer(PetscObject object, PetscViewer *viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Versions(PetscViewer viewer)
+static PetscErrorCode PrintVersions(PetscViewer viewer)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING], *end;
   int  length;
@@ -31,7 +31,7 @@ static PetscErrorCode Versions(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Hosts(PetscViewer viewer)
+static PetscErrorCode PrintHosts(PetscViewer viewer)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)viewer);
   MPI_Comm       host;
@@ -49,7 +49,7 @@ static PetscErrorCode Hosts(PetscViewer viewer)
 }
 
 /* Prints the GPU, or the reason why none is used. */
-static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
+static PetscErrorCode PrintDevice(PetscViewer viewer, const VpBackend *backend)
 {
   const VpBackend *cuda = VpBackendFind("cuda");
   char             name[160] = "", free[VP_BYTES_TEXT], all[VP_BYTES_TEXT];
@@ -75,9 +75,9 @@ static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
 PetscErrorCode VpReportMachine(PetscViewer viewer, const VpBackend *backend)
 {
   PetscFunctionBegin;
-  PetscCall(Versions(viewer));
-  PetscCall(Hosts(viewer));
-  PetscCall(Device(viewer, backend));
+  PetscCall(PrintVersions(viewer));
+  PetscCall(PrintHosts(viewer));
+  PetscCall(PrintDevice(viewer, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

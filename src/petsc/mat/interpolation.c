@@ -24,7 +24,7 @@ static PetscErrorCode TransferDestroy(void *ctx)
 }
 
 /* Copies v to a level's vector and exchanges its ghosts. */
-static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
+static PetscErrorCode FetchVector(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
 {
   const VpLevel level = x->level;
   void         *to;
@@ -41,7 +41,7 @@ static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fe
 }
 
 /* y = P x, y += P x or y = P^T x */
-static PetscErrorCode Run(Mat P, PetscBool transpose, Vec x, VpAccess access, Vec y)
+static PetscErrorCode RunTransfer(Mat P, PetscBool transpose, Vec x, VpAccess access, Vec y)
 {
   Transfer   *t;
   const void *fetched;
@@ -50,7 +50,7 @@ static PetscErrorCode Run(Mat P, PetscBool transpose, Vec x, VpAccess access, Ve
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   if (transpose && !t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
-  PetscCall(Fetch(x, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
+  PetscCall(FetchVector(x, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, access, &values));
   if (transpose) PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, values.at));
@@ -63,20 +63,20 @@ static PetscErrorCode Run(Mat P, PetscBool transpose, Vec x, VpAccess access, Ve
 
 static PetscErrorCode MatMult_Transfer(Mat P, Vec x, Vec y)
 {
-  return Run(P, PETSC_FALSE, x, VP_WRITE, y);
+  return RunTransfer(P, PETSC_FALSE, x, VP_WRITE, y);
 }
 
 static PetscErrorCode MatMultAdd_Transfer(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (z != y) PetscCall(VecCopy(y, z));
-  PetscCall(Run(P, PETSC_FALSE, x, VP_READ_WRITE, z));
+  PetscCall(RunTransfer(P, PETSC_FALSE, x, VP_READ_WRITE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
 {
-  return Run(P, PETSC_TRUE, x, VP_WRITE, y);
+  return RunTransfer(P, PETSC_TRUE, x, VP_WRITE, y);
 }
 
 static PetscErrorCode MatCreateVecs_Transfer(Mat P, Vec *right, Vec *left)
@@ -111,7 +111,7 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
 
 /* B [ndof][ndof] = P_z (x) P_y (x) P_x maps a parent's coefficients to a child's. Requires: no child is VP_PART, which holds because a DM's
    boxes stay whole. */
-static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
+static void BuildChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {
     for (int j = 0; j < ndof; j++) {
@@ -149,7 +149,7 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
 
     if (!child[corner]) {
       PetscCall(PetscMalloc1((size_t)ndof * ndof, &child[corner]));
-      ChildMatrix(dim, to->basis.n, to->transfer.P, corner, ndof, child[corner]);
+      BuildChildMatrix(dim, to->basis.n, to->transfer.P, corner, ndof, child[corner]);
     }
     for (int i = 0; i < ndof; i++) {
       row[i] = (mesh->first + c) * ndof + i;

@@ -27,7 +27,7 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
 }
 
 /* Tells PETSc the properties of an operator. */
-static PetscErrorCode Describe(DM dm, Mat A)
+static PetscErrorCode DescribeMatrix(DM dm, Mat A)
 {
   const PetscBool singular = DMVPatchDGIsSingular(dm);
   VpLevel         host;
@@ -55,7 +55,7 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM dm, Mat *A)
     PetscCall(DMVPatchDGCreateAssembled(dm, dm->mattype, A));
     PetscCall(VpMatrixAttachAssembled(dm, *A, NULL));
   }
-  PetscCall(Describe(dm, *A));
+  PetscCall(DescribeMatrix(dm, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +81,7 @@ PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
       PetscCall(MatHeaderReplace(A, &B));
       PetscCall(VpMatrixAttachAssembled(dm, A, NULL));
     }
-    PetscCall(Describe(dm, A));
+    PetscCall(DescribeMatrix(dm, A));
     PetscCall(PetscObjectStateIncrease((PetscObject)A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

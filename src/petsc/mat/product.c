@@ -64,7 +64,7 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
 }
 
 /* *most: number of columns that are multiplied at once */
-static PetscErrorCode Columns(VpMatrix matrix, PetscInt all, PetscInt *most)
+static PetscErrorCode ChooseColumns(VpMatrix matrix, PetscInt all, PetscInt *most)
 {
   const VpOperator op = VpMatrixOperator(matrix);
   VpLevel          level;
@@ -86,7 +86,7 @@ PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *data)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
   PetscCall(MatGetSize(X, NULL, &all));
-  PetscCall(Columns(matrix, all, &most));
+  PetscCall(ChooseColumns(matrix, all, &most));
   PetscCall(VpOnColumns(X, Y, most, MultiplyOne, MultiplySome, matrix));
   if (matrix->scale != 1) PetscCall(MatScale(Y, matrix->scale));
   if (matrix->shift != 0) PetscCall(MatAXPY(Y, matrix->shift, X, SAME_NONZERO_PATTERN));

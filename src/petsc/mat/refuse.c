@@ -107,7 +107,7 @@ static PetscErrorCode (*creators[PETSC_STATIC_ARRAY_LENGTH(assembled)])(PC); /* 
 
 static const char native[] = "PCSetUp_VPatchDG_C";
 
-static PetscErrorCode SetUp(PC pc)
+static PetscErrorCode SetUpAssembledPC(PC pc)
 {
   VpMatrix  matrix;
   PetscBool shell;
@@ -122,7 +122,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(PC pc)
+static PetscErrorCode CreateAssembledPC(PC pc)
 {
   PetscBool same = PETSC_FALSE;
 
@@ -132,7 +132,7 @@ static PetscErrorCode Create(PC pc)
     if (same) PetscCall((*creators[i])(pc));
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, native, pc->ops->setup));
-  pc->ops->setup = SetUp;
+  pc->ops->setup = SetUpAssembledPC;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,9 +144,9 @@ PetscErrorCode VpRegisterAssembledPCs(void)
   PetscCall(PCInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(assembled); i++) {
     PetscCall(PetscFunctionListFind(PCList, assembled[i], &create));
-    if (!create || create == Create) continue;
+    if (!create || create == CreateAssembledPC) continue;
     creators[i] = create;
-    PetscCall(PCRegister(assembled[i], Create));
+    PetscCall(PCRegister(assembled[i], CreateAssembledPC));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,7 +59,7 @@ PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
 }
 
 /* Ensures: the copy keeps the original's A when the DM gets another coefficient. */
-static PetscErrorCode Keep(VpMatrix copy, const struct VpMatrix_ *original)
+static PetscErrorCode KeepOperator(VpMatrix copy, const struct VpMatrix_ *original)
 {
   VpOperator op = VpReference(VpMatrixOperator((VpMatrix)original));
 
@@ -105,7 +105,7 @@ PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption option, 
 
   PetscFunctionBegin;
   PetscCall(VpMatrixFind(B, &copy));
-  PetscCall(Keep(copy, original));
+  PetscCall(KeepOperator(copy, original));
   if (option == MAT_COPY_VALUES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)B, MATSHELL, &shell));
   copy->scale = shell ? 0 : 1;
@@ -126,6 +126,6 @@ PetscErrorCode MatCopy_VPatchDG(Mat A, Mat B, MatStructure structure)
   else
     PetscCheck(same && to && to->dm == from->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
                "A matrix-free operator can be copied only to another of the same DM");
-  if (to) PetscCall(Keep(to, from));
+  if (to) PetscCall(KeepOperator(to, from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,7 @@
 
 /* *all: ratio of the largest to the smallest coefficient. *inside: the largest such ratio among the cells of one rank in one coarsest
    cell */
-static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
+static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
 {
   const int32_t n = problem->coefficient ? mesh->nown : 0;
   PetscReal     range[2], least = 0, most = 0;
@@ -58,7 +58,7 @@ static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarse
 }
 
 /* memory of the cycle, on adaptive meshes with the vectors of all leaves */
-static VpBytes Need(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
+static VpBytes FindNeed(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
 {
   const double unknowns = mesh->depth ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
   VpBytes      need = VpCycleMemory(size, o);
@@ -68,7 +68,7 @@ static VpBytes Need(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
 }
 
 /* Prints the expected number of iterations on an adaptive mesh. */
-static PetscErrorCode AdaptiveIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, VpCoarsen how)
+static PetscErrorCode PrintAdaptiveIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, VpCoarsen how)
 {
   PetscReal a[2];
   int       range[2];
@@ -89,7 +89,7 @@ static PetscErrorCode AdaptiveIterations(PetscViewer viewer, VpMesh mesh, const 
 }
 
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
-static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
+static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
   const PetscReal aspect = VpAspectRatio(mesh->domain);
   const VpCoarsen how = o->coarsening;
@@ -97,7 +97,7 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
   int             range[2];
 
   PetscFunctionBegin;
-  PetscCall(Contrast(mesh, problem, how, (int)levels - 1, &contrast, &inside));
+  PetscCall(FindContrast(mesh, problem, how, (int)levels - 1, &contrast, &inside));
   VpExpectIterations(problem->degree, aspect, how, range);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
                                    (double)inside));
@@ -119,7 +119,7 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
+static PetscErrorCode PrintSolver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 {
   const KSP ksp = VpPCBaseData(pc)->ksp;
 
@@ -134,7 +134,7 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
+static PetscErrorCode PrintTransport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
   const char *travel = DMVPatchDGData(VpPCBaseData(pc)->dm)->travel;
 
@@ -218,16 +218,16 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   o->levels = count.levels;
   size.dense = count.dense;
   PetscCall(VpCountLines(mesh, problem, &size));
-  need = Need(mesh, &size, o);
+  need = FindNeed(mesh, &size, o);
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
-    PetscCall(Solver(pc, viewer, o));
+    PetscCall(PrintSolver(pc, viewer, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
                                      size.cells_of[o->levels - 1]));
-    PetscCall(Transport(pc, mesh, viewer));
-    if (mesh->depth) PetscCall(AdaptiveIterations(viewer, mesh, problem, o->coarsening));
-    else PetscCall(Iterations(viewer, mesh, problem, o, o->levels));
+    PetscCall(PrintTransport(pc, mesh, viewer));
+    if (mesh->depth) PetscCall(PrintAdaptiveIterations(viewer, mesh, problem, o->coarsening));
+    else PetscCall(PrintIterations(viewer, mesh, problem, o, o->levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));

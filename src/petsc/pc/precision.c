@@ -26,7 +26,7 @@ static PetscBool Solves(KSP ksp)
 }
 
 /* Sets the cycle's precision for a type of KSP (NULL: no KSP) and records the reason. */
-static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool part)
+static PetscErrorCode ChoosePrecision(PC_VPatchDG *data, const char type[], PetscBool part)
 {
   static const char faster[] = "-ksp_type fgmres runs it in single, about twice as fast";
   VpChoice         *choice = &data->choice;
@@ -79,7 +79,7 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, Petsc
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;
     choice->by = 0;
-  } else if (choice->hint[0] && !choice->by) PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
+  } else if (choice->hint[0] && !choice->by) PetscCall(ChoosePrecision(data, choice->hint, AppliesOnce(choice->hint)));
   *later = choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +98,7 @@ static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
   if (!ksp && choice->by) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp) PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, ksp && IsPart(ksp)));
+  PetscCall(ChoosePrecision(data, ksp ? ((PetscObject)ksp)->type_name : NULL, ksp && IsPart(ksp)));
   choice->by = id;
   *again = chosen && data->options.precision != precision;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,7 +110,7 @@ PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
 
   PetscFunctionBegin;
   if (data->choice.asked != VPATCHDG_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Choose(data, NULL, PETSC_FALSE));
+  PetscCall(ChoosePrecision(data, NULL, PETSC_FALSE));
   PetscCall(PetscStrncpy(data->choice.why, "its coarse KSP was asked for before a KSP was known", sizeof(data->choice.why)));
   data->choice.by = -1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,7 +17,7 @@ static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
 }
 
 /* x = M f, then x += M (f - A x) */
-static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
+static PetscErrorCode RefineTwice(PC pc, VpLevel outer, Vec f, Vec x)
 {
   const PC_VPatchDG *data = pc->data;
   PetscReal          norm;
@@ -44,7 +44,7 @@ enum { LONG = 1 << 20 }; /* Longer vectors use the same kernels. */
 
 /* Runs the operations of KSPs on vectors of this type, on one to three of them. Factors are nonzero and vectors change in between, because
    PETSc skips sums with zero factors and norms that it has cached. */
-static PetscErrorCode Combine(Vec like)
+static PetscErrorCode CombineVectors(Vec like)
 {
   const PetscScalar some[3] = {0.5, 0.25, 0.125};
   PetscScalar       dots[3];
@@ -93,10 +93,10 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   PetscCall(VecDuplicate(f, &x));
   PetscCall(VecSet(f, 1));
   PetscCall(VecSet(x, 0));
-  PetscCall(Refine(pc, outer, f, x));
+  PetscCall(RefineTwice(pc, outer, f, x));
   (void)VpCoarseStopped(PCVPatchDGData(pc)->cycle->coarse); /* discards the count, which would cause a warning */
   PetscCall(MatMult(pc->pmat, f, x));
-  PetscCall(Combine(f));
+  PetscCall(CombineVectors(f));
   PetscCall(outer->backend->wait());
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&f));

@@ -20,7 +20,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 #define LOST 1e-9 /* With reactions below this fraction of a/h^2, eight digits are often out of reach. */
 
 /* advice: what the user should try first */
-static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
+static PetscErrorCode WriteAdvice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
   const PC_VPatchDG *data = pc->data;
   const char        *prefix = VpPrefix((PetscObject)pc), *type = ((PetscObject)ksp)->type_name;
@@ -62,7 +62,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscCall(VpCoefficientRange(op->mesh, &op->problem, a));
   aspect = VpAspectRatio(op->mesh->domain);
   contrast = a[1] / a[0];
-  PetscCall(Advice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
+  PetscCall(WriteAdvice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
   PetscCall(VpWarn(pc, VP_WARN_FAILED,
                    "KSP %s ended with %s after %" PetscInt_FMT
                    " iterations; sides of a cell up to 1:%.3g, coefficients up to 1:%.3g, %s precision: %s",

@@ -29,7 +29,7 @@ static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(PC pc)
+static PetscErrorCode CreateConstant(PC pc)
 {
   VpPCBase    *inverse = pc->data;
   MatNullSpace space;
@@ -64,7 +64,7 @@ PetscErrorCode VpConstantsSetUp(PC pc)
   diffusion.reaction = 0;
   inverse->eigenvalue = PmatEigenvalue(inverse);
   if (whole >= c && whole > SMALL * inverse->range[1]) PetscCall(VecDestroy(&inverse->one));
-  else if (!inverse->one && VpProblemIsSingular(inverse->op->mesh, &diffusion)) PetscCall(Create(pc));
+  else if (!inverse->one && VpProblemIsSingular(inverse->op->mesh, &diffusion)) PetscCall(CreateConstant(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,13 +7,13 @@ typedef struct {
   PetscReal energy, size; /* energy: (r^T z / b^T x)^1/2, -1 if only r^T z < 0; size: |z| / |x| */
 } Missing;
 
-static PetscReal Root(PetscReal a, PetscReal b)
+static PetscReal ComputeRoot(PetscReal a, PetscReal b)
 {
   if (a < 0) return b < 0 ? PetscSqrtReal(a / b) : -1;
   return a == 0 ? 0 : PetscSqrtReal(a / PetscMax(b, 0));
 }
 
-static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Missing *missing)
+static PetscErrorCode EstimateMissing(KSP ksp, Vec b, Vec x, Missing *missing)
 {
   PC          pc;
   Vec         r, z;
@@ -33,7 +33,7 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Missing *missing)
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   PetscCall(VecDestroy(&z));
   PetscCall(VecDestroy(&r));
-  missing->energy = Root(PetscRealPart(energy), PetscRealPart(all));
+  missing->energy = ComputeRoot(PetscRealPart(energy), PetscRealPart(all));
   missing->size = znorm == 0 ? 0 : znorm / xnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,7 +86,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPBuildSolution(ksp, x, NULL));
-  PetscCall(Estimate(ksp, b, x, &missing));
+  PetscCall(EstimateMissing(ksp, b, x, &missing));
   PetscCall(VecDestroy(&x));
   if (missing.energy < 0) *reason = KSP_DIVERGED_INDEFINITE_PC;
   else if (missing.energy <= ksp->rtol) *reason = KSP_CONVERGED_RTOL;
@@ -130,7 +130,7 @@ static PetscBool IsFar(const VpPCBase *inverse)
 }
 
 /* the option to try */
-static const char *Remedy(KSP ksp, PetscReal missing)
+static const char *FindRemedy(KSP ksp, PetscReal missing)
 {
   const char *type = ((PetscObject)ksp)->type_name;
 
@@ -156,12 +156,12 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VecNorm(b, NORM_2, &bnorm));
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   if (bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Estimate(ksp, b, x, &missing));
+  PetscCall(EstimateMissing(ksp, b, x, &missing));
   if (missing.size <= PetscMax((IsEnergy(ksp) ? NATURAL : LITTLE) * ksp->rtol, ENOUGH)) {
     inverse->right = bnorm / xnorm;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscSNPrintf(remedy, sizeof(remedy), Remedy(ksp, missing.size), prefix));
+  PetscCall(PetscSNPrintf(remedy, sizeof(remedy), FindRemedy(ksp, missing.size), prefix));
   PetscCall(
     VpWarn(pc, VP_WARN_MISSING,
            "KSP %s says CONVERGED_RTOL, but x misses about %.1e of its size, with a tolerance of %.1e: |b - A x| is compared with |b|, "

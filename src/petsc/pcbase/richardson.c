@@ -28,7 +28,7 @@ static PetscErrorCode EnterResidual(PC pc, VpOperator op, Vec b, Vec x, Vec w, P
 }
 
 /* Tests a residual like PETSc's loop. Without a KSP (NULL) the tolerances refer to the first residual. */
-static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
+static PetscErrorCode TestResidual(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
 {
   KSPConvergedReason says = KSP_CONVERGED_ITERATING;
 
@@ -70,7 +70,7 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
 
     if (measure || it < maxits) PetscCall(EnterResidual(pc, op, b, now, w, measure ? &norm : NULL));
     entered = VpPCBaseData(pc)->entered;
-    PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
+    PetscCall(TestResidual(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
     if (entered != VpPCBaseData(pc)->entered)
       PetscCall(EnterResidual(pc, op, b, now, w, NULL)); /* The test has applied the PC and overwritten r. */

@@ -3,7 +3,7 @@
 #include "check.h"
 
 /* number of values of an enum */
-static int Count(const VpSetting *s)
+static int CountValues(const VpSetting *s)
 {
   int n = 0;
 
@@ -53,7 +53,7 @@ void VpSettingsPreset(const VpSettings *settings, void *data)
 
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)
 {
-  const PetscReal least = s->names ? 0 : s->least, most = s->names ? Count(s) - 1 : s->most > 0 ? s->most : PETSC_MAX_REAL;
+  const PetscReal least = s->names ? 0 : s->least, most = s->names ? CountValues(s) - 1 : s->most > 0 ? s->most : PETSC_MAX_REAL;
   const PetscBool allowed = value >= least && value <= most; /* NaN is not allowed. */
   char            text[32];
 
@@ -62,7 +62,7 @@ PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal 
   PetscCall(PetscSNPrintf(text, sizeof(text), s->type == VP_SETTING_REAL ? "%g" : "%.0f", (double)value));
   PetscCheck(allowed || !s->refusal, object->comm, PETSC_ERR_ARG_OUTOFRANGE, s->refusal, text);
   PetscCheck(allowed, object->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s(): value %s does not exist, 0 to %.0f do (%s)", s->setter, text,
-             (double)most, s->names[Count(s)]);
+             (double)most, s->names[CountValues(s)]);
   PetscValidLogicalCollectiveReal(object, value, 2);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,7 +105,7 @@ PetscErrorCode VpSettingAsk(const VpSetting *s, VpOptionItems PetscOptionsObject
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Print(const VpSetting *s, PetscReal value, char text[], size_t length)
+static PetscErrorCode PrintValue(const VpSetting *s, PetscReal value, char text[], size_t length)
 {
   PetscFunctionBegin;
   if (s->names) PetscCall(PetscSNPrintf(text, length, "%s", s->names[(int)value]));
@@ -124,7 +124,7 @@ PetscErrorCode VpSettingsView(const VpSettings *settings, PetscObject object, co
     const PetscReal  value = VpSettingValue(s, data);
 
     if (!s->option || value == s->preset) continue;
-    PetscCall(Print(s, value, text, sizeof(text)));
+    PetscCall(PrintValue(s, value, text, sizeof(text)));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", VpPrefix(object), s->option + 1, text));
     if (!some) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); /* for the rest of the line */
     some = PETSC_TRUE;
@@ -150,7 +150,7 @@ PetscErrorCode VpSettingsCheckSame(const VpSettings *settings, MPI_Comm comm, co
   PetscCall(PetscFree(mine));
   if (index == settings->n) PetscFunctionReturn(PETSC_SUCCESS);
   s = &settings->row[index];
-  for (int i = 0; i < 2; i++) PetscCall(Print(s, value[i], text[i], sizeof(text[i])));
+  for (int i = 0; i < 2; i++) PetscCall(PrintValue(s, value[i], text[i], sizeof(text[i])));
   SETERRQ(comm, PETSC_ERR_ARG_INCOMP, "Ranks disagree about the %s%s%s%s: rank 0 has %s, rank %d has %s. All must have the same", s->noun,
           s->option ? " (" : "", s->option ? s->option : "", s->option ? ")" : "", text[0], rank, text[1]);
 }
