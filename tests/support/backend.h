@@ -10,7 +10,7 @@ extern "C" {
 }
 #endif
 
-/* sets what a PC has by option only; option: without prefix, as "-pc_vpatchdg_corners" */
+/* Sets a setting of a PC that only has an option. option: without prefix, as "-pc_vpatchdg_corners" */
 static inline PetscErrorCode SetByOption(PC pc, const char option[], const char value[])
 {
   const char    *prefix;
@@ -35,7 +35,7 @@ static inline PetscErrorCode SetCorners(PC pc, PetscInt corners)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* NULL where it was not compiled in or has no device */
+/* NULL if the backend was not compiled or has no device */
 static inline const VpBackend *UsableBackend(const char name[])
 {
   const VpBackend *backend = VpBackendFind(name);

@@ -41,7 +41,7 @@ struct Level {
   VpSpace              space = VP_SPACE_FULL;
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored, exact;
-  std::vector<int32_t> start; /* of colours */
+  std::vector<int32_t> start; /* first patch of each colour */
   Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
   VpCommon             common = VpCommon(); /* the most frequent lines */
@@ -146,7 +146,7 @@ static VpCommon CommonPatches(const Level &v)
   return common;
 }
 
-/* patches by colour, in the order of their first cells; types: [direction][touches lower, none, upper] */
+/* Makes patches by colour in the order of their first cells. types: [direction][at the lower side, inside, at the upper side] */
 static void MakePatches(Level &v, VpSpace space)
 {
   const int nq = 1 << v.dim, m = 2 * v.n, w = VpFdmSize(v.n);

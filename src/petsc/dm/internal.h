@@ -33,8 +33,7 @@ static inline PetscBool VpIsReentrant(VPatchDGDomain domain)
 {
   return (PetscBool)(domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA);
 }
-/* The sides of the domain with a condition that one side may have. What is not at an end of the domain in a periodic direction, as around a
-   hole, is Dirichlet. */
+/* Kind of side of a condition. Sides that are inside a periodic direction, around a hole for instance, are Dirichlet. */
 static inline VpSide VpSideOf(VPatchDGBoundary boundary)
 {
   return boundary == VPATCHDG_BOUNDARY_PERIODIC ? VP_SIDE_DIRICHLET : (VpSide)((int)boundary + 1);
@@ -43,7 +42,7 @@ static inline PetscBool VpIsOfOneSide(VPatchDGBoundary boundary)
 {
   return (PetscBool)(boundary != VPATCHDG_BOUNDARY_PERIODIC && VpIsCondition(VpSideOf(boundary)));
 }
-/* whether the condition has a number alpha, and whether it may be this one */
+/* Tests whether the condition has a number alpha, and whether it allows this alpha. */
 static inline PetscBool VpHasAlpha(VPatchDGBoundary boundary)
 {
   return (PetscBool)(VpConditions[VpSideOf(boundary)].alpha != 0);
@@ -56,7 +55,7 @@ static inline VpBoundary VpBoundaryOf(VPatchDGBoundary boundary, PetscReal alpha
 {
   return (VpBoundary){VpSideOf(boundary), VpHasAlpha(boundary) ? alpha : 0};
 }
-/* labels.c, where `from` and `to` have the same dimension */
+/* labels.c. `from` and `to` have the same dimension. */
 typedef struct VpLabels_ *VpLabels;
 PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);
 PetscErrorCode            DMVPatchDGDestroyLabels(DM);

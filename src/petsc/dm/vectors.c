@@ -67,8 +67,7 @@ static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec
 }
 
 #define PETSC_NORM "DMVPatchDGPetscNorm_C"
-#define LEAST_NORM \
-  1e-140 /* Squares of smaller values may underflow, and squares of large values may overflow. Then PETSc's norm is taken. */
+#define LEAST_NORM 1e-140 /* Squares of smaller values may underflow, and those of large values overflow: PETSc's norm is taken. */
 
 static PetscErrorCode ComputeNorm(Vec x, NormType type, PetscReal *norm)
 {

@@ -35,8 +35,8 @@ typedef struct {
   PetscReal                penalty, reaction;
   VPatchDGBackend          backend;
   VpAskedTransport         transport;
-  PetscInt                 local_levels;        /* how often DMSetUp() refines cells at a point or a sphere */
-  PetscBool                at_point, at_sphere; /* which of the two is given */
+  PetscInt                 local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
+  PetscBool                at_point, at_sphere; /* The point or the sphere was given. */
   PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* origin of the settings */
   PetscBool dim_by_default;      /* Nobody has set the dimension, so it is 3. */

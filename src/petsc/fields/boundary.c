@@ -2,8 +2,8 @@
 #include "fields.h"
 #include "functions.h"
 
-/* what functions about the boundary begin with */
-static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[], VpField *field, VpGivenKind *given)
+/* Checks the arguments of functions about the boundary and gets the field. */
+static PetscErrorCode GetBoundaryField(DM dm, VPatchDGBoundary boundary, const char caller[], VpField *field, VpGivenKind *given)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, caller));
@@ -22,8 +22,8 @@ static int CountSidePoints(const VpField *field)
   return (int)PetscPowInt(field->basis->n, field->mesh->dim - 1);
 }
 
-/* the sides of a kind before this one; all of them: side 2 dim */
-static double SidesBefore(const VpField *field, VpGivenKind given, int side)
+/* number of this rank's sides of a kind with a smaller number; side 2 dim: all of them */
+static double CountSidesBefore(const VpField *field, VpGivenKind given, int side)
 {
   double count = 0;
 
@@ -34,18 +34,18 @@ static double SidesBefore(const VpField *field, VpGivenKind given, int side)
 /* number of points before the points of a set of sides */
 static size_t CountPointsBefore(const VpField *field, VpSet set)
 {
-  return (size_t)SidesBefore(field, set.given, set.side) * (size_t)SidePoints(field);
+  return (size_t)CountSidesBefore(field, set.given, set.side) * (size_t)CountSidePoints(field);
 }
 
 static PetscErrorCode CreateVector(const VpField *field, VpGivenKind given, int components, Vec *v)
 {
-  return VpPointVector(field, SidesBefore(field, given, 2 * field->mesh->dim), SidePoints(field), components, v);
+  return VpPointVector(field, CountSidesBefore(field, given, 2 * field->mesh->dim), CountSidePoints(field), components, v);
 }
 
-/* Ensures: an error on all ranks unless v has a number for every point of all sides of a kind. */
+/* Ensures: an error on all ranks unless v has one value per point on the sides of a kind. */
 static PetscErrorCode CheckVector(const VpField *field, VpGivenKind given, Vec v, const char caller[], const char what[])
 {
-  return VpCheckSize(field->dm, v, (double)PointsBefore(field, (VpSet){given, 2 * field->mesh->dim}), caller, what);
+  return VpCheckSize(field->dm, v, (double)CountPointsBefore(field, (VpSet){given, 2 * field->mesh->dim}), caller, what);
 }
 
 static PetscErrorCode SideCoordinates(const VpField *field, VpGivenKind given, Vec coordinates)
@@ -77,7 +77,7 @@ static PetscErrorCode SideNormals(const VpField *field, VpGivenKind given, Vec n
   PetscCall(VecZeroEntries(normals));
   PetscCall(VecGetArray(normals, &n));
   for (int side = 0; side < 2 * dim; side++) {
-    const size_t begin = PointsBefore(field, (VpSet){given, side}), end = PointsBefore(field, (VpSet){given, side + 1});
+    const size_t begin = CountPointsBefore(field, (VpSet){given, side}), end = CountPointsBefore(field, (VpSet){given, side + 1});
 
     for (size_t i = begin; i < end; i++) n[i * (size_t)dim + (size_t)(side / 2)] = side % 2 ? 1 : -1;
   }
@@ -114,7 +114,7 @@ PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec
   VpGivenKind       given;
 
   PetscFunctionBegin;
-  PetscCall(Begin(dm, boundary, caller, &field, &given));
+  PetscCall(GetBoundaryField(dm, boundary, caller, &field, &given));
   VpAssertPointer(coordinates, 3);
   PetscCall(CreateVector(&field, given, field.mesh->dim, coordinates));
   PetscCall(SideCoordinates(&field, given, *coordinates));
@@ -124,7 +124,7 @@ PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* u, or its outward derivative, at the points of all sides of a kind */
+/* values = u or its outward derivative at the points on all sides of a kind */
 static PetscErrorCode EvaluateOnSides(const VpField *field, VpGivenKind given, PetscBool derivative, Vec x, Vec values)
 {
   const int dim = field->mesh->dim;
@@ -180,7 +180,7 @@ PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(Begin(dm, boundary, caller, &field, &given));
+  PetscCall(GetBoundaryField(dm, boundary, caller, &field, &given));
   for (int i = 0; i < 2; i++) {
     if (!out[i]) continue;
     PetscCall(CheckVector(&field, given, out[i], caller, i ? "derivatives on the boundary" : "values on the boundary"));
@@ -213,7 +213,7 @@ PetscErrorCode DMVPatchDGCreateBoundaryVector(DM dm, VPatchDGBoundary boundary, 
   VpGivenKind       given;
 
   PetscFunctionBegin;
-  PetscCall(Begin(dm, boundary, caller, &field, &given));
+  PetscCall(GetBoundaryField(dm, boundary, caller, &field, &given));
   VpAssertPointer(v, 3);
   PetscCall(CreateVector(&field, given, 1, v));
   PetscFunctionReturn(PETSC_SUCCESS);

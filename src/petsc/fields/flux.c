@@ -51,7 +51,7 @@ static PetscScalar IntegrateSide(const VpField *field, const double weight[], co
   return sum;
 }
 
-/* *flux += the integral over this rank's sides with these data */
+/* *flux += the integral over this rank's sides with these data and the label */
 static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given, Vec derivatives, PetscScalar *flux)
 {
   const int          dim = field->mesh->dim;

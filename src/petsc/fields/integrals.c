@@ -2,7 +2,7 @@
 #include "fields.h"
 #include "functions.h"
 
-/* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with where u is given, or (a h, phi_i) */
+/* the grid on a side for b_i = (a g, gamma phi_i - d phi_i/dn) if u is given, or (a h, phi_i) */
 static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
 {
   VpGrid grid = *cell;

@@ -26,7 +26,7 @@ static VpGivenKind GivenAt(VpMesh mesh, int32_t cell, int side)
   return VpConditions[VpDomainSide(mesh->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side])].given;
 }
 
-/* finds the cells of a set of sides */
+/* Lists the cells of a set of sides. */
 static PetscErrorCode FindSides(VpMesh mesh, VpSet set, int32_t *count, int32_t **cell)
 {
   PetscFunctionBegin;

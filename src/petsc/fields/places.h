@@ -3,7 +3,7 @@
 #include "pointgrid.h"
 #include "../dmdata/dmdata.h"
 
-/* the places where one kind of data is given, in the order of the cells: the own cells, or their sides of one number (x-, x+, ...) */
+/* The places of one kind of data, in the order of the cells: the own cells, or their sides of one number (x-, x+, ...). */
 typedef struct {
   VpGivenKind given;
   int         side;
@@ -16,9 +16,9 @@ static inline VpSet VpOwnCells(void)
 /* Lists of cells with boundary sides, and the bounds of cells on the device. Made on first use and destroyed with the DM. */
 struct VpGeometry_ {
   VpArrays arrays;
-  int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] how many own cells have such a side */
-  int32_t *cell[VP_GIVEN_KINDS][6];         /* which; on the host */
-  VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* on the device; empty where the backend is the host */
+  int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] number of own cells with such a side */
+  int32_t *cell[VP_GIVEN_KINDS][6];         /* the cells, on the host */
+  VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* on the device; empty if the backend is the host */
 };
 PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
 

@@ -133,8 +133,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* The case of a mesh that does not exist yet. The boxes are assumed to form a grid, unless the matrix is known to be dense. Up to WHOLE_EDGE
-   cells per edge, each rank with cells has all other cells as ghosts. */
+/* The case of a mesh that does not exist yet. The boxes are assumed to form a grid, unless the matrix is known to be dense. Up to
+   WHOLE_EDGE cells per edge, each rank with cells has all other cells as ghosts. */
 static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, double cells)
 {
   enum { WHOLE_EDGE = 6 };

@@ -41,7 +41,8 @@ static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cells of all levels. Partial levels of an adaptive mesh have the leaves of a depth, and parents of those of the next one. */
+/* Counts the cells of all levels. A partial level of an adaptive mesh has the leaves of one depth and the parents of the next finer level's
+   cells. */
 static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarsen how, VpSize *size)
 {
   const int npartial = (int)VpCyclePartial(mesh);

@@ -1,5 +1,4 @@
-/* The names that options, -help and messages give to the values of enums. The algorithm has enums of its own for some of those in
-   vpatchdg.h, value for value the same. */
+/* Names of enum values in options, -help and messages. Some enums of vpatchdg.h have a copy in the algorithm with the same values. */
 #include "names.h"
 #include "../../cycle/cycle.h"
 

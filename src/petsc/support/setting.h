@@ -8,10 +8,10 @@
 typedef enum { VP_SETTING_ENUM, VP_SETTING_BOOL, VP_SETTING_INT, VP_SETTING_REAL } VpSettingType;
 
 typedef struct {
-  const char        *option; /* its name in the options database; NULL: there is none */
-  const char        *setter; /* the public function that sets it; NULL: it is set by option only */
-  const char        *help;   /* what -help and the manual say of it */
-  const char        *noun;   /* what messages call it */
+  const char        *option; /* name in the options database; NULL: none */
+  const char        *setter; /* public function that sets it; NULL: only the option does */
+  const char        *help;   /* text for -help and the manual */
+  const char        *noun;   /* name in messages */
   VpSettingType      type;
   const char *const *names;  /* value names of an enum or a PetscBool as for PetscOptionsEnum(), then the enum's name, a prefix, NULL */
   size_t             offset; /* offset in the object's data of an enum, a PetscBool, PetscInt or PetscReal */
