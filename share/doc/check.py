@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type with all its
-parameters, every option on the page options.rst with its function and its words, and on errors.rst messages as the sources have them. HELP
-is a file with what a program printed for -help: its defaults have to be those of options.rst."""
+parameters, every option on the page options.rst with its function and its words, on errors.rst messages as the sources have them, and on
+glossary.rst the words of types. HELP is a file with what a program printed for -help: its defaults have to be those of options.rst."""
 import glob
 import os
 import re
@@ -115,9 +115,21 @@ def stale_messages():
         yield from (f'errors.rst: no message in src has "{part}"' for part in message.split('…') if part.strip() not in text)
 
 
+def undefined_words():
+    """The words of the names of types, VpPatchView for instance, that glossary.rst does not have."""
+    terms = re.findall(r'^   \* - ([A-Z].*)$', manual.read('share/doc/glossary.rst'), re.M)
+    known = {word.lower() for term in terms for word in re.findall(r'\w+', term)}
+    for path in sorted(glob.glob(os.path.join(manual.ROOT, 'src/**/*.h'), recursive=True)):
+        path = os.path.relpath(path, manual.ROOT)
+        for names in re.findall(r'\bVp([A-Z]\w*?)_?;$|^typedef .*\(\*Vp(\w+)\)', manual.read(path), re.M):
+            for word in re.findall(r'[A-Z]+(?![a-z])|[A-Z][a-z]+', ''.join(names)):
+                if not {re.sub(ending + '$', '', word.lower()) for ending in ('', 's', 'es')} & known:
+                    yield f'glossary.rst lacks "{word}" of Vp{"".join(names)} ({path})'
+
+
 def main(arguments):
     pages, rows = manual.manual(), page_rows()
-    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(wrong_words(rows)) + list(stale_messages())
+    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(wrong_words(rows)) + list(stale_messages()) + list(undefined_words())
     if arguments:
         with open(arguments[0], encoding='utf-8') as f:
             wrong += wrong_defaults(rows, f.read())
