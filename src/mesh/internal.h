@@ -120,7 +120,7 @@ typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
                           PetscInt number[]);
 
-/* uniformforest.c: starts libsc and p4est unless they run already. Only this file, connectivity.c and adaptiveforest.c know p4est. */
+/* uniformforest.c: starts libsc and p4est unless they run already. Only the files of forest/ know p4est. */
 PetscErrorCode VpForestInitialize(void);
 /* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
    VpLatticeIsUniform. Errors are those of VpMeshCreate. */

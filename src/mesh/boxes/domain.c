@@ -2,7 +2,7 @@
 
    Coordinates become integers first (their rank among all coordinates of that direction, equal up to 1e-10 of the domain), so every test is
    exact. Two boxes that meet are found in the buckets of a coarse grid over these integers: linear work on grids of boxes. */
-#include "internal.h"
+#include "../internal.h"
 
 #define TOLERANCE 1e-10 /* of the domain, in each direction */
 

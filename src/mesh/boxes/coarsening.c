@@ -1,5 +1,5 @@
 /* The step from a lattice to the next coarser one: boxes that merge, parents and children. */
-#include "internal.h"
+#include "../internal.h"
 
 /* numbers the boxes of the coarser lattice: those that are not upper, in their order */
 static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbox)

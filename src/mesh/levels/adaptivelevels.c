@@ -1,6 +1,6 @@
 /* The levels of an adaptive mesh: the cells of every depth, among its leaves and the ancestors of finer ones. */
 #include "adaptivelevels.h"
-#include "../base/threads.h"
+#include "../../base/threads.h"
 
 /* the leaves along p4est's curve: where they, and every rank's, begin on the lattice of the greatest depth */
 typedef struct {

@@ -1,7 +1,7 @@
 /* Ghosts numbered by the sides that own cells share with them. */
-#include "mesh.h"
-#include "../base/memory.h"
-#include "../base/threads.h"
+#include "../mesh.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 
 typedef struct {
   VpMesh             mesh;

@@ -1,8 +1,8 @@
 /* Vertex patches: found by their first cell (the vertex is its upper corner), sorted by colour and by what they touch. */
-#include "internal.h"
-#include "../base/memory.h"
-#include "../base/progress.h"
-#include "../base/threads.h"
+#include "../internal.h"
+#include "../../base/memory.h"
+#include "../../base/progress.h"
+#include "../../base/threads.h"
 #include <string.h>
 
 /* Patches are sorted by class: by colour, then by whether they touch a ghost, then by shape: all sides interior, every side wholly of one

@@ -1,7 +1,7 @@
 /* The relations between levels: parents and children. */
-#include "internal.h"
-#include "../base/memory.h"
-#include "../base/threads.h"
+#include "../internal.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 #include <stdatomic.h>
 
 /* the ghosts that VpMeshBuild found */

@@ -1,5 +1,5 @@
 /* The cells around points. */
-#include "internal.h"
+#include "../internal.h"
 
 #define SLACK 1e-10 /* of a box: as far outside of it a point may lie by rounding */
 

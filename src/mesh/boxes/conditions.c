@@ -1,6 +1,6 @@
 /* The conditions on the boundary, which may differ from box to box: the domain's table of them. */
-#include "mesh.h"
-#include "../compat.h"
+#include "../mesh.h"
+#include "../../compat.h"
 
 /* the entry of a normal that is this condition; the table grows where there is none. Of entries that are not in use the kind is 0. */
 static PetscErrorCode FindEntry(VpDomain domain, int side, VpBoundary condition, int32_t *entry)

@@ -1,5 +1,5 @@
 /* Lattices: how boxes are cut into cells, and which of their vertices are odd. */
-#include "internal.h"
+#include "../internal.h"
 
 static VpShape ShapeWith(int dim, const uint8_t bits[])
 {

@@ -1,6 +1,6 @@
 /* Which cells of one mesh lie where those of another are. Both are cut from the same curve through the same boxes, so both are sorted along
    it, and what covers a rank's cells is a piece of the other mesh. */
-#include "internal.h"
+#include "../internal.h"
 
 /* where a cell begins on the curve: its box, and how many of the smallest cells that p4est has lie before it there */
 typedef struct {

@@ -2,8 +2,8 @@
    only, so they do not see one another. Each of the mesh's groups of cells holds its part of one copy after the other:
 
      own | face | ...   of one     ->   own own own | face face face | ...   of three */
-#include "internal.h"
-#include "../base/memory.h"
+#include "../internal.h"
+#include "../../base/memory.h"
 #include <string.h>
 
 /* the number of a local cell's copy k of n */

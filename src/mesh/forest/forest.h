@@ -1,6 +1,6 @@
 /* p4est under one set of names for two dimensions and, where p4est_to_p8est.h came first, for three. */
 #pragma once
-#include "internal.h"
+#include "../internal.h"
 #ifndef P4_TO_P8
   #include <p4est_algorithms.h>
   #include <p4est_bits.h>

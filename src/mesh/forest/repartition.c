@@ -1,5 +1,5 @@
 /* The same mesh cut into other pieces: coarse levels gather on few ranks. */
-#include "internal.h"
+#include "../internal.h"
 
 PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
 {

@@ -1,8 +1,8 @@
 /* Where the cells of a mesh are, and their neighbours. */
-#include "internal.h"
-#include "../base/memory.h"
-#include "../base/progress.h"
-#include "../base/threads.h"
+#include "../internal.h"
+#include "../../base/memory.h"
+#include "../../base/progress.h"
+#include "../../base/threads.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 

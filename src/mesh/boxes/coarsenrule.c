@@ -13,7 +13,7 @@
 
    Where there is a coefficient, a box sees the size h along d as h / sqrt(a_d), with its mean of a along d, and boxes merge only if their
    coefficients are JUMP times each other at most. */
-#include "internal.h"
+#include "../internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
 #define JUMP  (4 * (1 + VP_SIZE_SLACK))

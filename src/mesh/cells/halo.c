@@ -1,5 +1,5 @@
 /* Layers of ghost cells around a rank's own cells. */
-#include "internal.h"
+#include "../internal.h"
 
 /* A diagonal neighbour is reached one direction at a time, by any order of directions that stays in the domain:
 

@@ -1,6 +1,6 @@
 /* Adaptive meshes: the next one from marks, and the cells around points. */
-#include "internal.h"
-#include "../collective.h"
+#include "../internal.h"
+#include "../../collective.h"
 
 /* Ensures: an error on all ranks where cells would be too small for p4est, or too many for a rank. */
 static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])

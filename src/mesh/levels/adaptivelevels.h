@@ -1,6 +1,6 @@
 /* What adaptivelevels.c knows of a level of an adaptive mesh while its mesh is made, and levelghosts.c adds. */
 #pragma once
-#include "internal.h"
+#include "../internal.h"
 
 /* Cells are positions on the uniform lattice of their depth. A cell lives where the first leaf in it lives. */
 typedef struct {

@@ -10,9 +10,9 @@
        | 1 | 0 | a  a^1 | 0 | a       four: the edge lies inside
        +---+---+        +---+
              b            b                                                                                                           */
-#include "mesh.h"
-#include "../base/memory.h"
-#include "../base/threads.h"
+#include "../mesh.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 
 /* How many boxes follow the box around its edge, across the sides a, b and those opposite; 4: all, back to it. *end: what ends them. */
 static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
