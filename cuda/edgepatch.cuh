@@ -40,7 +40,7 @@ template <class T, int DIM, int N>
 struct EdgeSide : HangThread<T, DIM, N> {
   typedef HangThread<T, DIM, N> S;
   typedef TraceOf<T>            Trace;
-  using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::ToFaces, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
+  using S::faces, S::values, S::i, S::l, S::Face, S::Form, S::ToFaces, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
 
   const EdgeWork<T> &w;
 
@@ -64,10 +64,10 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* the factors (Flux) of A_FK u on the group's cell F */
   __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
   {
-    const HangItem item = Item(at);
-    Trace          here = {T(0), T(0)}, there = here;
+    const VpFace &item = Face(at);
+    Trace         here = {T(0), T(0)}, there = here;
 
-    if (i == 0) there = Of(w.coarse, item.Direction(), item.End(), u);
+    if (i == 0) there = Of(w.coarse, item.side / 2, item.side % 2, u);
     ToFaces(there);
     Flux(Form(at), true, Form(at)[VP_HANG_A + i], here, there);
     return here;
@@ -75,20 +75,20 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* F += sign A_FK u, in y; nothing where not `there` */
   __device__ __forceinline__ void AddToFine(int32_t at, bool there, T sign, const T *u, T *y) const
   {
-    const HangItem item = Item(at);
-    const Trace    fine = ToFine(at, u);
+    const VpFace &item = Face(at);
+    const Trace   fine = ToFine(at, u);
 
-    if (there) AddLift(item.Direction(), 1 - item.End(), sign, fine, y + (size_t)item.Beyond(i) * values, 0, 1);
+    if (there) AddLift(item.side / 2, 1 - item.side % 2, sign, fine, y + (size_t)item.cell[1 + i] * values, 0, 1);
   }
   /* r -= A_KF x, and -= the terms of K's values u with the `excess` of its line there */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
   {
-    const HangItem item = Item(at);
-    const int      d = item.Direction(), end = item.End();
-    const T       *form = Form(at);
-    Trace          here = {T(0), T(0)}, none = here;
+    const VpFace &item = Face(at);
+    const int     d = item.side / 2, end = item.side % 2;
+    const T      *form = Form(at);
+    Trace         here = {T(0), T(0)}, none = here;
 
-    Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item.Beyond(i), values)));
+    Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item.cell[1 + i], values)));
     if (w.excess) {
       Trace own = none;
       if (i == 0) own = Of(w.coarse, d, end, u);
@@ -103,16 +103,16 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* the same terms of u on the refined cell beyond the side, which is as large as K and has r */
   __device__ __forceinline__ void SubtractExcessBeyond(int32_t at, const T *u, T *r) const
   {
-    const HangItem item = Item(at);
-    const T       *form = Form(at), root = T(M_SQRT1_2);
-    const T        large[VP_HANG_A] = VP_LARGE_FORM(form, root);
-    Trace          here = {T(0), T(0)}, own = here;
+    const VpFace &item = Face(at);
+    const T      *form = Form(at), root = T(M_SQRT1_2);
+    const T       large[VP_HANG_A] = VP_LARGE_FORM(form, root);
+    Trace         here = {T(0), T(0)}, own = here;
 
-    if (i == 0) own = Of(w.coarse, item.Direction(), item.End(), u);
+    if (i == 0) own = Of(w.coarse, item.side / 2, item.side % 2, u);
     ToFaces(own);
     Flux(large, false, w.excess[(size_t)at * faces + i], here, own);
     FromFaces(here);
-    AddLiftTogether(item.Direction(), 1 - item.End(), T(-1), here, r);
+    AddLiftTogether(item.side / 2, 1 - item.side % 2, T(-1), here, r);
   }
   /* the first side of the same K */
   __device__ __forceinline__ int32_t First(int32_t at, int32_t K) const
@@ -121,14 +121,14 @@ struct EdgeSide : HangThread<T, DIM, N> {
     bool    same = true;
 
     UNROLL (int i = 1; i < 2 * DIM; i++) {
-      same = same && at >= i && Item(at - i).Cell() == K;
+      same = same && at >= i && Face(at - i).cell[0] == K;
       first -= same;
     }
     return first;
   }
   __device__ __forceinline__ bool IsOf(int32_t at, int32_t K) const
   {
-    return at < w.sides.n && Item(at).Cell() == K;
+    return at < w.sides.n && Face(at).cell[0] == K;
   }
 };
 
@@ -139,7 +139,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   typedef CellShape<DIM, N>       C;
   typedef TraceOf<T>              Trace;
   typedef EdgeTable<T, DIM, N, D> Tables;
-  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::First, S::IsOf;
+  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Face, S::Form, S::First, S::IsOf;
 
   /* rows of Z, numbers of an array that holds all F, and of `half` and `lift`; where arrays begin in shared memory */
   static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
@@ -163,8 +163,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   LineSum<T, DIM, N, D, true>  finer;        /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + at_maps + maps), at(which), K(Item(which).Cell()), F(Item(which).Beyond(i)), first(First(which, K)),
-        end(Item(which).End()), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
+      : S(work, shared + at_maps + maps), at(which), K(Face(which).cell[0]), F(Face(which).cell[1 + i]), first(First(which, K)),
+        end(Face(which).side % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
         u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
         line(shared + at_lines), own{shared, w.reaction * weight}, finer{shared, w.reaction * weight}
   {
@@ -247,7 +247,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
     int      without = 0;
 
-    for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Item(side).Side();
+    for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Face(side).side;
     ForEach<values, threads>([&](int k) {
       v[k] = own[k];
       u[k] = b[k];
@@ -264,7 +264,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     bool is = false;
 
-    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at).Beyond(k);
+    UNROLL (int k = 0; k < faces; k++) is = is || cell == Face(at).cell[1 + k];
     return is;
   }
   /* y = b less what the cells beyond add to A x on all F */

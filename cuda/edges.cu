@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = order[number < n ? number : n - 1];
 
   side.KeepHalf(half);
-  side.AddToFine(at, number < n, sign, w.coarse.Cell(side.Item(at).Cell(), S::values), w.b);
+  side.AddToFine(at, number < n, sign, w.coarse.Cell(side.Face(at).cell[0], S::values), w.b);
 }
 
 /* bc -= A_KF x and the rest, on the same sides: no two of them have K in common, or the refined cell beyond */
@@ -25,12 +25,12 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   typedef EdgeSide<T, DIM, N> S;
   __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
   const S                               side(w, s);
-  const int32_t                         at = order[blockIdx.x], K = side.Item(at).Cell();
+  const int32_t                         at = order[blockIdx.x], K = side.Face(at).cell[0];
   const T                              *u = w.coarse.Cell(K, S::values);
 
   side.SubtractFine(at, u, bc + (size_t)K * S::values);
   if (!w.excess) return;
-  const int32_t refined = w.coarse.neighbor[(size_t)K * 2 * DIM + side.Item(at).Side()];
+  const int32_t refined = w.coarse.neighbor[(size_t)K * 2 * DIM + side.Face(at).side];
   if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
 }
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   ReadyEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *of_type, T *ready)
 {
   const int32_t type = blockIdx.x;
-  const int     d = HangItem(w.sides.cell, of_type[type]).Direction();
+  const int     d = w.sides.face[of_type[type]].side / 2;
   const T      *table = w.table + (size_t)type * VpEdgeSize(N, DIM);
 
   ready += (size_t)type * EdgeTable<T, DIM, N, 0>::size;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, D
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
 
   const int32_t at = order[blockIdx.x];
-  const int     d = HangItem(w.sides.cell, at).Direction();
+  const int     d = w.sides.face[at].side / 2;
 
   if (d == 0) EdgePatch<T, DIM, N, 0>(w, at, (T *)shared).Solve();
   else if (DIM == 3 && d == 1) EdgePatch<T, DIM, N, 1>(w, at, (T *)shared).Solve();

@@ -16,44 +16,6 @@ struct TraceOf {
   T V, Q;
 };
 
-/* side number `at` of those that hang, as it is in VpHangView.cell */
-struct HangItem {
-  const int32_t *of;
-
-  __host__ __device__ HangItem(const int32_t *cell, int32_t at) : of(cell + (size_t)at * VP_HANG_CELL)
-  {
-  }
-  __host__ __device__ int32_t Cell() const
-  {
-    return of[VP_HANG_OWN];
-  }
-  __host__ __device__ int Side() const
-  {
-    return of[VP_HANG_SIDE];
-  }
-  __host__ __device__ int Direction() const
-  {
-    return Side() / 2;
-  }
-  __host__ __device__ int End() const
-  {
-    return Side() % 2;
-  }
-  /* the cell's number among the fine ones */
-  __host__ __device__ int Part() const
-  {
-    return of[VP_HANG_PART];
-  }
-  __host__ __device__ bool IsCoarse() const
-  {
-    return Part() < 0;
-  }
-  __host__ __device__ int32_t Beyond(int k) const
-  {
-    return of[VP_HANG_BEYOND + k];
-  }
-};
-
 template <class T>
 VP_FACE_FORM(static __device__ __forceinline__ void FaceTests, T)
 
@@ -66,19 +28,19 @@ struct HangThread {
   static constexpr int several = 512;      /* threads of a block that works on several sides: few lanes of its warps are idle then */
   static constexpr int sides = Max(1, several / threads);
 
-  const int32_t *cell;
-  const T       *form, *half, *lift;
-  T             *s;    /* the room; pairs of numbers are aligned */
-  int            i, l; /* the group, the thread in it */
+  const VpFace *face;
+  const T      *form, *half, *lift;
+  T            *s;    /* the room; pairs of numbers are aligned */
+  int           i, l; /* the group, the thread in it */
 
   __device__ __forceinline__ HangThread(const VpHangView &hang, T *shared)
-      : cell(hang.cell), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift),
+      : face(hang.face), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift),
         s(shared + threadIdx.x / threads * room), i(threadIdx.x % threads / lines), l(threadIdx.x % lines)
   {
   }
-  __device__ __forceinline__ HangItem Item(int32_t at) const
+  __device__ __forceinline__ const VpFace &Face(int32_t at) const
   {
-    return {cell, at};
+    return face[at];
   }
   __device__ __forceinline__ const T *Form(int32_t at) const
   {

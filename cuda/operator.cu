@@ -62,14 +62,14 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::room], half[4 * N * N];
   S                                     side(hang, s);
   const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
-  const HangItem                        item = side.Item(at);
-  const int                             d = item.Direction(), end = item.End();
+  const VpFace                         &item = side.Face(at);
+  const int                             d = item.side / 2, end = item.side % 2;
   const T                              *form = side.Form(at), a = form[VP_HANG_A + side.i];
-  TraceOf<T>                            there = side.Of(f, d, 1 - end, f.Cell(item.Beyond(side.i), S::values)), own = {};
+  TraceOf<T>                            there = side.Of(f, d, 1 - end, f.Cell(item.cell[1 + side.i], S::values)), own = {};
   T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.KeepHalf(half);
-  if (side.i == 0) own = side.Of(f, d, end, f.Cell(item.Cell(), S::values));
+  if (side.i == 0) own = side.Of(f, d, end, f.Cell(item.cell[0], S::values));
   side.ToFaces(own);
   const TraceOf<T> coarse = own;
   S::Flux(form, false, a, own, there);
@@ -94,16 +94,16 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
   const S                               side(hang, s);
   int32_t                               k = blockIdx.x;
-  const int32_t                         cell = side.Item(list[k]).Cell();
+  const int32_t                         cell = side.Face(list[k]).cell[0];
 
-  if (k && side.Item(list[k - 1]).Cell() == cell) return;
-  for (; k < n && side.Item(list[k]).Cell() == cell; k++) {
-    const HangItem item = side.Item(list[k]);
-    const int      d = item.Direction(), end = item.End(), part = item.Part();
-    const bool     coarse = item.IsCoarse();
-    const T       *form = side.Form(list[k]);
-    TraceOf<T>     own = side.Of(f, d, end, f.Cell(cell, S::values));
-    TraceOf<T>     there = side.Of(f, d, 1 - end, f.Cell(item.Beyond(coarse ? side.i : 0), S::values));
+  if (k && side.Face(list[k - 1]).cell[0] == cell) return;
+  for (; k < n && side.Face(list[k]).cell[0] == cell; k++) {
+    const VpFace &item = side.Face(list[k]);
+    const int     d = item.side / 2, end = item.side % 2, part = item.half;
+    const bool    coarse = item.kind == VP_FACE_COARSE;
+    const T      *form = side.Form(list[k]);
+    TraceOf<T>    own = side.Of(f, d, end, f.Cell(cell, S::values));
+    TraceOf<T>    there = side.Of(f, d, 1 - end, f.Cell(item.cell[1 + (coarse ? side.i : 0)], S::values));
 
     if (coarse) side.ToFace(side.i, own);
     else side.ToFace(part, there);

@@ -68,13 +68,47 @@ static PetscErrorCode refined_places_have_the_right_cells(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whether a fine cell lies at a part of a coarse cell's side, with the directions of both the same */
+static PetscBool LiesAt(VpMesh mesh, int32_t coarse, int side, int part, int32_t fine)
+{
+  PetscReal lower[2][3], size[2][3];
+  PetscBool right = PETSC_TRUE;
+
+  VpGeometryBounds(mesh->geometry, coarse, lower[0], size[0]);
+  VpGeometryBounds(mesh->geometry, fine, lower[1], size[1]);
+  for (int d = 0, bit = 0; d < mesh->dim; d++) {
+    const PetscReal along = (part >> bit & 1) * size[0][d] / 2, across = side % 2 ? size[0][d] : -size[1][d];
+
+    right = (PetscBool)(right && PetscAbsReal(lower[1][d] - lower[0][d] - (d == side / 2 ? across : along)) < 1e-12);
+    bit += d != side / 2;
+  }
+  return right;
+}
+
+/* The list of faces has both sides of each. */
+static void faces_are_where_cells_meet(VpMesh mesh)
+{
+  const VpFaces *faces = &mesh->faces;
+  int            wrong = 0;
+
+  for (int32_t i = 0; i < faces->n; i++) {
+    const VpFace *face = &faces->face[i];
+
+    wrong += face->orientation != 0 || VpMeshNeighbor(mesh, face->cell[0], face->side) != VP_HANGING;
+    if (face->kind == VP_FACE_FINE) wrong += !LiesAt(mesh, face->cell[1], face->side ^ 1, face->half, face->cell[0]);
+    for (int k = 0; face->kind == VP_FACE_COARSE && k < 1 << (mesh->dim - 1); k++)
+      wrong += !LiesAt(mesh, face->cell[0], face->side, k, face->cell[1 + k]);
+  }
+  TapOk((PetscBool)!wrong, "faces_are_where_cells_meet, %dD: %d of %d are not", mesh->dim, wrong, faces->n);
+}
+
 /* work of own cells, as ranks are given it */
 static PetscErrorCode WorkOf(VpMesh mesh, PetscReal work[])
 {
   PetscFunctionBeginUser;
   for (int32_t c = 0; c < mesh->nown; c++) work[c] = VP_WORK_CELL;
-  for (int32_t i = 0; i < mesh->nhang; i++)
-    work[mesh->hang[i].cell] += mesh->hang[i].part == VP_HANG_COARSE ? VP_WORK_COARSE : VP_WORK_FINE;
+  for (int32_t i = 0; i < mesh->faces.n; i++)
+    work[mesh->faces.face[i].cell[0]] += mesh->faces.face[i].kind == VP_FACE_COARSE ? VP_WORK_COARSE : VP_WORK_FINE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +141,7 @@ static PetscErrorCode ranks_have_equal_work(PetscInt dim)
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 1, NULL, sphere));
   PetscCall(DMSetUp(dm));
   mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  faces_are_where_cells_meet(mesh);
   PetscCall(WorkOf(mesh, own));
   for (PetscMPIInt r = 0; r <= mesh->size; r++) {
     equal[r] = r * mesh->ncell / mesh->size;

@@ -103,7 +103,7 @@ static PetscErrorCode CheckOddTorus(const Setting *s)
   PetscFunctionBeginUser;
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &mesh));
   PetscCall(MakeProblem(s, mesh, &problem));
-  PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_LOCAL, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, mesh->geometry->lattice, VP_COARSEN_LOCAL, &coarse));
   TapOk((PetscBool)(VpMeshSeams(coarse) == (1 << s->dim) - 1), "odd_torus_has_seams: %" PetscInt_FMT " cells", coarse->ncell);
   PetscCall(CheckOn(coarse, &problem, s, 3));
   PetscCall(FreeProblem(&problem));

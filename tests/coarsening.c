@@ -37,7 +37,7 @@ static PetscErrorCode MakeDomain(const Case *c, VpDomain *domain)
 
   PetscFunctionBeginUser;
   PetscCall(GridBoxes(c->dim, c->width, PETSC_FALSE, &nbox, &lower, &upper));
-  PetscCall(VpDomainCreate(PETSC_COMM_SELF, c->dim, (int32_t)nbox, lower, upper, NULL, periodic, domain));
+  PetscCall(VpDomainCreate(PETSC_COMM_SELF, &(VpBoxes){c->dim, (int32_t)nbox, lower, upper, NULL, periodic}, domain));
   PetscCall(PetscFree2(lower, upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,11 +67,11 @@ static PetscErrorCode Check(const Case *c)
   PetscCall(MakeDomain(c, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, c->refine, &mesh));
   PetscCall(VpDomainDestroy(&domain));
-  PetscCall(VpCountLevels(mesh->lattice, VP_COARSEN_LOCAL, &levels, NULL));
+  PetscCall(VpCountLevels(mesh->geometry->lattice, VP_COARSEN_LOCAL, &levels, NULL));
   for (; levels > 0; levels--, mesh = coarse) {
-    PetscCall(AddLevel(mesh->lattice, text, sizeof(text)));
+    PetscCall(AddLevel(mesh->geometry->lattice, text, sizeof(text)));
     coarse = NULL;
-    if (levels > 1) PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_LOCAL, &coarse));
+    if (levels > 1) PetscCall(VpMeshCoarsen(mesh, mesh->geometry->lattice, VP_COARSEN_LOCAL, &coarse));
     PetscCall(VpMeshDestroy(&mesh));
   }
   TapOk((PetscBool)!strcmp(text, c->levels), "levels_are_those_of_the_rule: %s", c->levels);

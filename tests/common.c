@@ -86,7 +86,7 @@ static PetscErrorCode Check(const Setting *s, PetscBool cube)
   PetscCall(WorldCreate(PETSC_COMM_WORLD, s, &w));
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
-  PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(w.mesh, w.mesh->geometry->lattice->thinnest, &patches));
   PetscCall(CheckLines(s, w.host, cube));
   PetscCall(CheckLines(s, level, cube));
   PetscCall(CheckPatches(s, level, smoother, patches.n, cube));

@@ -11,7 +11,7 @@ static PetscErrorCode Everywhere(VpMesh mesh, PetscReal **bounds)
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(6 * (size_t)mesh->ncell, bounds));
   PetscCall(PetscMalloc3(6 * (size_t)mesh->nown, &own, mesh->size, &count, mesh->size, &start));
-  for (int32_t c = 0; c < mesh->nown; c++) VpMeshCellBounds(mesh, c, own + 6 * c, own + 6 * c + 3);
+  for (int32_t c = 0; c < mesh->nown; c++) VpGeometryBounds(mesh->geometry, c, own + 6 * c, own + 6 * c + 3);
   for (int r = 0; r < mesh->size; r++) {
     start[r] = (PetscMPIInt)(6 * mesh->starts[r]);
     count[r] = (PetscMPIInt)(6 * mesh->starts[r + 1]) - start[r];
@@ -38,7 +38,7 @@ static PetscBool IsAt(VpMesh mesh, int32_t cell, const PetscReal lower[], const 
 {
   PetscReal l[3], h[3];
 
-  VpMeshCellBounds(mesh, cell, l, h);
+  VpGeometryBounds(mesh->geometry, cell, l, h);
   return AreSame(mesh->dim, l, h, lower, size);
 }
 
@@ -60,11 +60,11 @@ static PetscErrorCode CheckNeighbors(VpMesh mesh, PetscBool *right)
   for (int32_t i = 0; i < nside * mesh->nsweep; i++) {
     const int       c = i / nside, side = i % nside;
     const int32_t   next = mesh->neighbor[i];
-    const PetscBool inside = (PetscBool)(VpMeshBoxBeyond(mesh, c, side) >= 0);
+    const PetscBool inside = (PetscBool)(VpGeometryBoxBeyond(mesh->geometry, c, side) >= 0);
     PetscReal       at[3], size[3];
     PetscBool       found = PETSC_FALSE;
 
-    VpMeshCellBounds(mesh, c, at, size);
+    VpGeometryBounds(mesh->geometry, c, at, size);
     at[side / 2] += side % 2 ? size[side / 2] : -size[side / 2];
     for (PetscInt other = 0; other < mesh->ncell && inside && !found; other++)
       found = AreSame(mesh->dim, all + 6 * other, all + 6 * other + 3, at, size);
@@ -89,13 +89,13 @@ static PetscErrorCode levels_have_the_leaves_and_their_ancestors(const Setting *
     for (int32_t c = 0; c < mesh->nown; c++) {
       PetscReal lower[3], size[3];
 
-      VpMeshCellBounds(mesh, c, lower, size);
+      VpGeometryBounds(mesh->geometry, c, lower, size);
       if (mesh->leaf[c] >= 0) {
         seen[mesh->leaf[c]]++;
         once = (PetscBool)(once && IsAt(r->leaves, mesh->leaf[c], lower, size));
       }
       for (int q = 0; q < family && l; q++) {
-        const int32_t child = r->mesh[l - 1]->child[c * family + q];
+        const int32_t child = r->mesh[l - 1]->relation->child[c * family + q];
         PetscReal     at[3], half[3];
 
         for (int d = 0; d < 3; d++) {
@@ -103,7 +103,8 @@ static PetscErrorCode levels_have_the_leaves_and_their_ancestors(const Setting *
           at[d] = lower[d] + (q >> d & 1) * half[d];
         }
         children = (PetscBool)(children && (child >= 0) == (mesh->leaf[c] < 0));
-        if (child >= 0) children = (PetscBool)(children && IsAt(r->mesh[l - 1], child, at, half) && r->mesh[l - 1]->parent[child] == c);
+        if (child >= 0)
+          children = (PetscBool)(children && IsAt(r->mesh[l - 1], child, at, half) && r->mesh[l - 1]->relation->parent[child] == c);
       }
     }
     PetscCall(CheckNeighbors(mesh, &neighbors));
@@ -250,7 +251,7 @@ static PetscErrorCode residuals_of_levels_are_the_operators(const Setting *s, co
    right-hand side lacks of that of the new values. */
 static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int32_t patch, double worst[2])
 {
-  const VpHang *edge = &r->mesh[l]->edge[patch];
+  const VpFace *edge = &r->mesh[l]->relation->ends.face[patch];
   const int     n = r->leaves->nown * r->ndof;
   VpEdgeView    one = v->edges[0];
   double       *x[2], *b, *fresh;
@@ -274,7 +275,7 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
   for (int i = 0; i < 2; i++) PetscCall(FromLevel(r, l + i, x[i], v->y));
   PetscCall(r->outer->ops->apply(&r->outer->view, 0, r->leaves->nown, v->y, VpGhostsAt(v->y + n), v->b, v->r));
   for (int i = 0; i <= 1 << (r->leaves->dim - 1); i++) {
-    const int32_t leaf = i ? r->mesh[l]->leaf[edge->beyond[i - 1]] : r->mesh[l + 1]->leaf[edge->cell];
+    const int32_t leaf = i ? r->mesh[l]->leaf[edge->cell[i]] : r->mesh[l + 1]->leaf[edge->cell[0]];
 
     if (leaf >= 0) worst[0] = PetscMax(worst[0], Largest(r->ndof, v->r + leaf * r->ndof));
   }
@@ -285,17 +286,17 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
 }
 
 /* Coefficients are octaves in these tests: are those of the cells beyond a leaf's side and beside them the same, so that products fit? */
-static PetscBool Fits(const Refined *r, const VpHang *edge)
+static PetscBool Fits(const Refined *r, const VpFace *edge)
 {
   const int dim = r->leaves->dim;
   PetscBool fits = PETSC_TRUE;
 
   for (int i = 0; i < 1 << (dim - 1); i++) {
     for (int side = 0; side < 2 * dim; side++) {
-      const PetscReal beyond = VpLevelCoefficientBeyond(r->level[0], edge->beyond[i], side);
+      const PetscReal beyond = VpLevelCoefficientBeyond(r->level[0], edge->cell[1 + i], side);
 
       if (side / 2 == edge->side / 2 || !beyond) continue;
-      fits = (PetscBool)(fits && beyond == VpLevelCoefficient(r->level[0], edge->beyond[0], side / 2));
+      fits = (PetscBool)(fits && beyond == VpLevelCoefficient(r->level[0], edge->cell[1], side / 2));
     }
   }
   return fits;
@@ -312,8 +313,8 @@ static PetscErrorCode edge_patches_are_solved(const Setting *s, const Refined *r
   PetscFunctionBeginUser;
   PetscCall(VectorsCreate(r, 0, &v));
   before = Largest(n, v.r);
-  for (int32_t patch = 0; patch < r->mesh[0]->nedge; patch++) {
-    if (!inexact && !Fits(r, &r->mesh[0]->edge[patch])) continue;
+  for (int32_t patch = 0; patch < r->mesh[0]->relation->ends.n; patch++) {
+    if (!inexact && !Fits(r, &r->mesh[0]->relation->ends.face[patch])) continue;
     PetscCall(SolvePatch(r, 0, &v, patch, worst));
     solved++;
   }

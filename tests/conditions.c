@@ -207,9 +207,9 @@ static PetscErrorCode CheckLevels(VpMesh mesh, PetscInt *wrong, PetscInt *merged
 
   PetscFunctionBeginUser;
   *wrong = 0;
-  for (VpLattice L = mesh->lattice; L; L = step->coarse) {
-    PetscCall(CountWrong(mesh->domain, L->domain, wrong));
-    *merged = mesh->domain->nbox - L->domain->nbox;
+  for (VpLattice L = mesh->geometry->lattice; L; L = step->coarse) {
+    PetscCall(CountWrong(mesh->geometry->domain, L->domain, wrong));
+    *merged = mesh->geometry->domain->nbox - L->domain->nbox;
     PetscCall(VpLatticeCoarsen(L, VP_COARSEN_LOCAL, &step));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,19 +232,19 @@ static PetscErrorCode conditions_hold_where_they_are(const Case *c)
   PetscCall(DMSetUp(dm));
   mesh = DMVPatchDGData(dm)->mesh;
   for (int32_t i = 0; i < mesh->nown * 2 * c->dim; i++) { /* the condition of a box's side holds for its cells */
-    const int32_t    b = mesh->box[i / (2 * c->dim)], side = i % (2 * (int)c->dim);
+    const int32_t    b = mesh->geometry->box[i / (2 * c->dim)], side = i % (2 * (int)c->dim);
     PetscReal        center[3];
     VPatchDGBoundary is;
     PetscReal        alpha;
 
     if (mesh->neighbor[i] >= 0) continue;
-    for (int d = 0; d < c->dim; d++) center[d] = (mesh->domain->lower[3 * b + d] + mesh->domain->upper[3 * b + d]) / 2;
-    center[side / 2] = side % 2 ? mesh->domain->upper[3 * b + side / 2] : mesh->domain->lower[3 * b + side / 2];
+    for (int d = 0; d < c->dim; d++) center[d] = (mesh->geometry->domain->lower[3 * b + d] + mesh->geometry->domain->upper[3 * b + d]) / 2;
+    center[side / 2] = side % 2 ? mesh->geometry->domain->upper[3 * b + side / 2] : mesh->geometry->domain->lower[3 * b + side / 2];
     is = At(c, center, &alpha);
-    asked += VpDomainSide(mesh->domain, mesh->neighbor[i]) != kinds[is] ||
-             VpDomainAlpha(mesh->domain, mesh->neighbor[i]) != (is == VPATCHDG_BOUNDARY_ROBIN ? alpha : 0);
+    asked += VpDomainSide(mesh->geometry->domain, mesh->neighbor[i]) != kinds[is] ||
+             VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[i]) != (is == VPATCHDG_BOUNDARY_ROBIN ? alpha : 0);
   }
-  known.boxes = mesh->domain;
+  known.boxes = mesh->geometry->domain;
   PetscCall(CheckLevels(mesh, &wrong, &merged));
   TapOk((PetscBool)(!asked && !wrong && merged >= c->least), "conditions_hold_where_they_are, %s: %d and %d wrong, %d boxes merge", c->name,
         (int)asked, (int)wrong, (int)merged);

@@ -18,7 +18,7 @@ static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)
       upper[b][d] = boxes[b][2 + d];
     }
   }
-  error = VpDomainCreate(PETSC_COMM_WORLD, 2, n, lower[0], upper[0], boundary, wraps, &domain);
+  error = VpDomainCreate(PETSC_COMM_WORLD, &(VpBoxes){2, n, lower[0], upper[0], boundary, wraps}, &domain);
   if (!error) error = VpDomainDestroy(&domain);
   return error;
 }
@@ -65,7 +65,7 @@ static PetscErrorCode Grid(MPI_Comm comm, int dim, int n, VpDomain *domain)
       upper[b * dim + d] = (rest % n + 1) / (PetscReal)n;
     }
   }
-  PetscCall(VpDomainCreate(comm, dim, nbox, lower, upper, boundary, NULL, domain));
+  PetscCall(VpDomainCreate(comm, &(VpBoxes){dim, nbox, lower, upper, boundary, NULL}, domain));
   PetscCall(PetscFree2(lower, upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,7 +108,7 @@ static PetscErrorCode FarCells(int dim)
   PetscCall(Grid(PETSC_COMM_SELF, dim, 1, &domain));
   PetscCall(VpLatticeCreateUniform(domain, level, &L));
   first = VpLatticeEncode(L, 0, corner);
-  PetscCall(VpHaloCreate(L, first, first + own, NULL, &none, &halo, end));
+  PetscCall(VpHaloCreate(L, (VpRange){first, first + own}, NULL, &none, &halo, end));
   for (int32_t i = 0; i < end[3]; i++) {
     const int layer = i < end[0] ? 1 : (i < end[1] ? 2 : 3);
     int       distance = 0;
@@ -163,16 +163,16 @@ static PetscErrorCode MoreRanksThanCells(void)
   PetscCall(Grid(PETSC_COMM_WORLD, 3, 1, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 0, &whole));
   PetscCall(VpMeshRefine(whole, &fine));
-  PetscCall(VpPatchesCreate(fine, fine->lattice->thinnest, &patches));
-  good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->coarser == whole &&
+  PetscCall(VpPatchesCreate(fine, fine->geometry->lattice->thinnest, &patches));
+  good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->relation->coarse == whole &&
                      patches.n == (fine->nown ? 1 : 0));
   PetscCall(VpPatchesDestroy(&patches));
-  PetscCall(VpMeshCoarsen(fine, fine->lattice, VP_COARSEN_FULL, &again));
+  PetscCall(VpMeshCoarsen(fine, fine->geometry->lattice, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again == whole);
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 1, &fine));
-  PetscCall(VpMeshCoarsen(fine, fine->lattice, VP_COARSEN_FULL, &again));
+  PetscCall(VpMeshCoarsen(fine, fine->geometry->lattice, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again->ncell == 1 && again->nown == (fine->first == 0 && fine->nown));
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
@@ -199,7 +199,7 @@ static PetscErrorCode SubCommunicators(void)
   level = rank % 2 ? 2 : 3;
   PetscCall(Grid(half, dim, 1, &domain));
   PetscCall(VpMeshCreate(half, domain, level, &mesh));
-  PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, mesh->geometry->lattice, VP_COARSEN_FULL, &coarse));
   nown = mesh->nown;
   PetscCallMPI(MPI_Allreduce(&nown, &sum, 1, MPIU_INT, MPI_SUM, half));
   TapOk((PetscBool)(sum == 64 && mesh->ncell == 64 && coarse->ncell == 64 >> dim), "sub_communicators");

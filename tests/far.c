@@ -295,7 +295,7 @@ static PetscErrorCode Compare(const Setting *s)
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
-  PetscCall(VpMeshCoarsen(w.mesh, w.mesh->lattice, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(w.mesh, w.mesh->geometry->lattice, VP_COARSEN_FULL, &coarse));
   PetscCall(VpLevelSetTransfer(w.outer));
   PetscCall(PairCreate(w.outer, NULL, 0, s->name, &pair));
   PetscCall(OuterKernels(&pair));
@@ -304,7 +304,7 @@ static PetscErrorCode Compare(const Setting *s)
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, TestBackend(), &level));
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
   PetscCall(VpLevelSetTransfer(level));
-  PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(w.mesh, w.mesh->geometry->lattice->thinnest, &patches));
   PetscCall(PairCreate(level, smoother, patches.n, s->name, &pair));
   PetscCall(Sweeps(&pair, &patches));
   PetscCall(PairDestroy(&pair, patches.n));

@@ -43,7 +43,7 @@ static PetscErrorCode MakeMeshOf(MPI_Comm comm, const Case *c, VpMesh *mesh)
   PetscFunctionBeginUser;
   for (int d = 0; d < 3; d++) periodic[d] = (PetscBool)(c->periodic >> d & 1);
   PetscCall(GridBoxes(c->dim, c->width, c->notched, &nbox, &lower, &upper));
-  PetscCall(VpDomainCreate(comm, c->dim, (int32_t)nbox, lower, upper, NULL, periodic, &domain));
+  PetscCall(VpDomainCreate(comm, &(VpBoxes){c->dim, (int32_t)nbox, lower, upper, NULL, periodic}, &domain));
   PetscCall(PetscFree2(lower, upper));
   PetscCall(VpMeshCreate(comm, domain, c->refine, mesh));
   PetscCall(VpDomainDestroy(&domain));
@@ -56,8 +56,8 @@ static PetscBool Contains(VpMesh outer, int32_t cell, VpMesh inner, int32_t part
   PetscReal lower[3], size[3], low[3], h[3];
   PetscBool in = PETSC_TRUE;
 
-  VpMeshCellBounds(outer, cell, lower, size);
-  VpMeshCellBounds(inner, part, low, h);
+  VpGeometryBounds(outer->geometry, cell, lower, size);
+  VpGeometryBounds(inner->geometry, part, low, h);
   for (int d = 0; d < outer->dim; d++) in = (PetscBool)(in && low[d] + h[d] / 2 > lower[d] && low[d] + h[d] / 2 < lower[d] + size[d]);
   return in;
 }
@@ -71,8 +71,8 @@ static void CheckFaces(const Case *c, VpMesh one)
       PetscReal     lower[2][3], size[2][3];
 
       if (next < 0) continue;
-      VpMeshCellBounds(one, i, lower[0], size[0]);
-      VpMeshCellBounds(one, next, lower[1], size[1]);
+      VpGeometryBounds(one->geometry, i, lower[0], size[0]);
+      VpGeometryBounds(one->geometry, next, lower[1], size[1]);
       for (int d = 0; d < c->dim; d++) {
         const PetscReal gap = side % 2 ? lower[1][d] - lower[0][d] - size[0][d] : lower[0][d] - lower[1][d] - size[1][d];
 
@@ -90,8 +90,8 @@ static void CheckCells(const Case *c, VpMesh mesh, VpMesh one, const PetscInt po
   for (int32_t i = 0; i < mesh->nlocal; i++) {
     PetscReal lower[2][3], size[2][3];
 
-    VpMeshCellBounds(mesh, i, lower[0], size[0]);
-    VpMeshCellBounds(one, (int32_t)position[i], lower[1], size[1]);
+    VpGeometryBounds(mesh->geometry, i, lower[0], size[0]);
+    VpGeometryBounds(one->geometry, (int32_t)position[i], lower[1], size[1]);
     for (int d = 0; d < 3; d++) bad[CELLS_ARE_THOSE_OF_ONE_RANK] += lower[0][d] != lower[1][d] || size[0][d] != size[1][d];
     if (i < mesh->nown) bad[CELLS_ARE_THOSE_OF_ONE_RANK] += position[i] != mesh->first + i;
     for (int side = 0; i < mesh->nsweep && side < 2 * c->dim; side++) {
@@ -154,25 +154,25 @@ static PetscErrorCode CheckGhosts(VpMesh mesh, VpMesh one, const PetscInt positi
 
 static PetscErrorCode CheckParents(const Case *c, VpMesh mesh)
 {
-  VpMesh coarse = mesh->coarser;
+  VpMesh coarse = VpMeshCoarser(mesh);
 
   PetscFunctionBeginUser;
   for (int32_t i = 0; i < mesh->nhalo; i++) {
-    const int32_t p = mesh->parent[i];
+    const int32_t p = mesh->relation->parent[i];
 
     bad[PARENTS_CONTAIN_THEIR_CHILDREN] += p < 0 || p >= coarse->nlocal || !Contains(coarse, p, mesh, i);
   }
   for (int32_t p = 0; p < coarse->nown; p++) {
     PetscReal lower[3], size[3], volume = 0, all;
 
-    VpMeshCellBounds(coarse, p, lower, size);
+    VpGeometryBounds(coarse->geometry, p, lower, size);
     all = size[0] * size[1] * size[2];
     for (int k = 0; k < 1 << c->dim; k++) {
-      const int32_t child = mesh->child[((size_t)p << c->dim) + k];
+      const int32_t child = mesh->relation->child[((size_t)p << c->dim) + k];
 
       if (child < 0) continue;
-      bad[CHILDREN_FILL_THEIR_PARENTS] += child >= mesh->nsweep || mesh->parent[child] != p;
-      VpMeshCellBounds(mesh, child, lower, size);
+      bad[CHILDREN_FILL_THEIR_PARENTS] += child >= mesh->nsweep || mesh->relation->parent[child] != p;
+      VpGeometryBounds(mesh->geometry, child, lower, size);
       volume += size[0] * size[1] * size[2];
     }
     bad[CHILDREN_FILL_THEIR_PARENTS] += PetscAbsReal(volume - all) > 1e-12 * all;
@@ -209,8 +209,8 @@ static double Embedding(VpMesh fine, VpMesh one_coarse, const VpBasis *basis, co
     PetscReal lower[2][3], size[2][3];
 
     while (p < one_coarse->nown - 1 && !Contains(one_coarse, p, fine, i)) p++;
-    VpMeshCellBounds(fine, i, lower[0], size[0]);
-    VpMeshCellBounds(one_coarse, p, lower[1], size[1]);
+    VpGeometryBounds(fine->geometry, i, lower[0], size[0]);
+    VpGeometryBounds(one_coarse->geometry, p, lower[1], size[1]);
     for (int point = 0; point < 3; point++) {
       double x[3], X[3], a, b;
 
@@ -238,7 +238,7 @@ static PetscErrorCode Transfers(const Case *c, VpMesh fine, VpMesh one_coarse, d
   PetscFunctionBeginUser;
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, c->degree, &basis));
   PetscCall(VpLevelCreate(fine, &problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[0]));
-  PetscCall(VpLevelCreate(fine->coarser, &problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[1]));
+  PetscCall(VpLevelCreate(VpMeshCoarser(fine), &problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[1]));
   PetscCall(VpLevelCreate(one_coarse, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &all));
   PetscCall(VpLevelSetTransfer(level[0]));
   PetscCall(VectorCreate(all, &known));
@@ -291,7 +291,7 @@ static PetscErrorCode Check(const Case *c)
   PetscCall(PetscArrayzero(bad, NCHECK));
   PetscCall(MakeMeshOf(PETSC_COMM_WORLD, c, &mesh));
   PetscCall(MakeMeshOf(PETSC_COMM_SELF, c, &one));
-  PetscCall(VpCountLevels(mesh->lattice, VP_COARSEN_LOCAL, &levels, NULL));
+  PetscCall(VpCountLevels(mesh->geometry->lattice, VP_COARSEN_LOCAL, &levels, NULL));
   for (int l = levels; l > 0; l--, mesh = coarse, one = one_coarse) {
     PetscInt *position;
 
@@ -303,8 +303,8 @@ static PetscErrorCode Check(const Case *c)
     PetscCall(PetscFree(position));
     coarse = one_coarse = NULL;
     if (l > 1) {
-      PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_LOCAL, &coarse));
-      PetscCall(VpMeshCoarsen(one, one->lattice, VP_COARSEN_LOCAL, &one_coarse));
+      PetscCall(VpMeshCoarsen(mesh, mesh->geometry->lattice, VP_COARSEN_LOCAL, &coarse));
+      PetscCall(VpMeshCoarsen(one, one->geometry->lattice, VP_COARSEN_LOCAL, &one_coarse));
       PetscCall(CheckParents(c, mesh));
       PetscCall(Transfers(c, mesh, one_coarse, worst));
     }

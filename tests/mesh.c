@@ -25,11 +25,11 @@ static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const i
     const int64_t cell = Position(mesh, i);
     PetscReal     lower[3], size[3];
 
-    VpMeshCellBounds(mesh, i, lower, size);
+    VpGeometryBounds(mesh->geometry, i, lower, size);
     for (int d = 0; d < 3; d++) {
       const int       box = lattice[3 * cell + d] >> mesh->level;
       const PetscReal h = d < c->dim ? (Knot(d, box + 1) - Knot(d, box)) / (1 << mesh->level) : 1,
-                      x = d < c->dim ? Knot(d, box) + mesh->coord[3 * i + d] * h : 0;
+                      x = d < c->dim ? Knot(d, box) + mesh->geometry->coord[3 * i + d] * h : 0;
 
       bad[BOUNDS_MATCH_BOXES] += PetscAbsReal(lower[d] - x) > 1e-12 || PetscAbsReal(size[d] - h) > 1e-12;
     }
@@ -38,7 +38,7 @@ static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const i
       const int32_t n = mesh->neighbor[2 * c->dim * i + side];
       const int64_t expected = next[2 * c->dim * cell + side];
 
-      bad[NEIGHBORS_ARE_MUTUAL] += VpMeshBoxBeyond(mesh, i, side) != (n < 0 ? n : mesh->box[n]);
+      bad[NEIGHBORS_ARE_MUTUAL] += VpGeometryBoxBeyond(mesh->geometry, i, side) != (n < 0 ? n : mesh->geometry->box[n]);
       if (expected < 0) bad[NEIGHBORS_ARE_MUTUAL] += n != -1 - side;
       else
         bad[NEIGHBORS_ARE_MUTUAL] += n < 0 || n >= mesh->nhalo || Position(mesh, n) != expected ||
@@ -118,24 +118,24 @@ static PetscErrorCode CheckSides(const Case *c, VpMesh mesh, const int64_t next[
 
   PetscFunctionBeginUser;
   for (int twice = 0; twice < 2; twice++) PetscCall(VpMeshSetSides(mesh));
-  PetscCall(PetscMalloc2(mesh->nown * nside, &own, mesh->nside * nside, &ghost));
+  PetscCall(PetscMalloc2(mesh->nown * nside, &own, mesh->shared->n * nside, &ghost));
   for (int32_t i = 0; i < mesh->nown * nside; i++) own[i] = mesh->first * nside + i;
-  for (int32_t i = 0; i < mesh->nside * nside; i++) ghost[i] = -1;
+  for (int32_t i = 0; i < mesh->shared->n * nside; i++) ghost[i] = -1;
   PetscCall(VpMeshExchange(mesh, VP_GHOST_SIDE, 1, MPIU_INT, own, ghost));
   for (int32_t i = 0; i < mesh->nown * nside; i++) {
     const int64_t beyond = next[mesh->first * nside + i];
-    const int32_t local = mesh->nside ? mesh->beyond[i] : mesh->neighbor[i];
+    const int32_t local = mesh->shared->n ? mesh->shared->beyond[i] : mesh->neighbor[i];
 
     if (beyond < 0 || (beyond >= mesh->first && beyond < mesh->first + mesh->nown)) {
       bad[SIDES_ARE_THOSE_BEYOND] += local != mesh->neighbor[i];
       continue;
     }
     bad[SIDES_ARE_THOSE_BEYOND] += local != mesh->nown + n;
-    for (int side = 0; side < nside && n < mesh->nside; side++)
+    for (int side = 0; side < nside && n < mesh->shared->n; side++)
       bad[SIDES_ARE_THOSE_BEYOND] += ghost[n * nside + side] != (side == (i % nside ^ 1) ? beyond * nside + side : -1);
     n++;
   }
-  bad[SIDES_ARE_THOSE_BEYOND] += n != mesh->nside;
+  bad[SIDES_ARE_THOSE_BEYOND] += n != mesh->shared->n;
   PetscCall(PetscFree2(own, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,7 +143,7 @@ static PetscErrorCode CheckSides(const Case *c, VpMesh mesh, const int64_t next[
 /* own parents' children get values from their owners, no other cell does */
 static PetscErrorCode CheckChildren(VpMesh fine)
 {
-  const int32_t nchild = fine->coarser->nown << fine->dim;
+  const int32_t nchild = VpMeshCoarser(fine)->nown << fine->dim;
   PetscInt     *value;
   int32_t       came = 0, expected = 0;
 
@@ -153,8 +153,8 @@ static PetscErrorCode CheckChildren(VpMesh fine)
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, 1, MPIU_INT, value, value + fine->nown));
   for (int32_t i = fine->nown; i < fine->nlocal; i++) came += value[i] != -1;
   for (int32_t i = 0; i < nchild; i++) {
-    expected += fine->child[i] >= fine->nown;
-    bad[CHILDREN_COME_FROM_THEIR_OWNERS] += value[fine->child[i]] != Position(fine, fine->child[i]);
+    expected += fine->relation->child[i] >= fine->nown;
+    bad[CHILDREN_COME_FROM_THEIR_OWNERS] += value[fine->relation->child[i]] != Position(fine, fine->relation->child[i]);
   }
   bad[CHILDREN_COME_FROM_THEIR_OWNERS] += came != expected;
   PetscCall(PetscFree(value));
@@ -163,24 +163,26 @@ static PetscErrorCode CheckChildren(VpMesh fine)
 
 static PetscErrorCode CheckLink(VpMesh fine)
 {
-  const VpMesh coarse = fine->coarser;
+  const VpMesh coarse = VpMeshCoarser(fine);
   const int    nchild = 1 << fine->dim;
 
   PetscFunctionBeginUser;
   for (int32_t i = 0; i < fine->nhalo; i++) {
-    const int32_t p = fine->parent[i];
+    const int32_t p = fine->relation->parent[i];
 
-    bad[CHILDREN_AND_PARENTS_AGREE] += p < 0 || p >= coarse->nlocal || coarse->box[p] != fine->box[i];
-    for (int d = 0; d < 3; d++) bad[CHILDREN_AND_PARENTS_AGREE] += coarse->coord[3 * p + d] != fine->coord[3 * i + d] >> 1;
+    bad[CHILDREN_AND_PARENTS_AGREE] += p < 0 || p >= coarse->nlocal || coarse->geometry->box[p] != fine->geometry->box[i];
+    for (int d = 0; d < 3; d++)
+      bad[CHILDREN_AND_PARENTS_AGREE] += coarse->geometry->coord[3 * p + d] != fine->geometry->coord[3 * i + d] >> 1;
   }
-  for (int32_t i = 0; i < fine->nown; i++) bad[CHILDREN_AND_PARENTS_AGREE] += fine->parent[i] >= coarse->nown && i >= fine->orphans;
+  for (int32_t i = 0; i < fine->nown; i++)
+    bad[CHILDREN_AND_PARENTS_AGREE] += fine->relation->parent[i] >= coarse->nown && i >= fine->relation->orphans;
   for (int32_t p = 0; p < coarse->nown; p++) {
-    bad[FIRST_CHILD_LIVES_WITH_PARENT] += fine->child[nchild * p] >= fine->nown;
+    bad[FIRST_CHILD_LIVES_WITH_PARENT] += fine->relation->child[nchild * p] >= fine->nown;
     for (int k = 0; k < nchild; k++) {
-      const int32_t i = fine->child[nchild * p + k];
+      const int32_t i = fine->relation->child[nchild * p + k];
 
-      bad[CHILDREN_AND_PARENTS_AGREE] += i < 0 || i >= fine->nsweep || fine->parent[i] != p;
-      for (int d = 0; d < fine->dim; d++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->coord[3 * i + d] & 1) != (k >> d & 1);
+      bad[CHILDREN_AND_PARENTS_AGREE] += i < 0 || i >= fine->nsweep || fine->relation->parent[i] != p;
+      for (int d = 0; d < fine->dim; d++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->geometry->coord[3 * i + d] & 1) != (k >> d & 1);
     }
   }
   PetscCall(CheckChildren(fine));
@@ -193,7 +195,7 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   CheckCells(c, mesh, next, lattice);
   PetscCall(CheckGhosts(c, mesh, next));
   PetscCall(CheckSides(c, mesh, next));
-  if (mesh->coarser) PetscCall(CheckLink(mesh));
+  if (VpMeshCoarser(mesh)) PetscCall(CheckLink(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -75,7 +75,7 @@ static PetscErrorCode Transfers(const Setting *s)
   PetscCall(WorldCreate(PETSC_COMM_WORLD, s, &w));
   plain = w.problem;
   plain.coefficient = NULL;
-  PetscCall(VpMeshCoarsen(w.mesh, w.mesh->lattice, VP_COARSEN_FULL, &mesh));
+  PetscCall(VpMeshCoarsen(w.mesh, w.mesh->geometry->lattice, VP_COARSEN_FULL, &mesh));
   PetscCall(VpLevelSetTransfer(w.outer));
   PetscCall(VpLevelCreate(mesh, &plain, VP_BASIS_ORTHONORMAL, VP_DOUBLE, TestBackend(), &coarse));
   PetscCall(VectorCreate(w.outer, &v));

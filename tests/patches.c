@@ -27,7 +27,7 @@ static int CountVertices(const Case *c, VpMesh mesh, const char swept[])
   for (p[2] = 0; p[2] < (c->dim > 2 ? c->n[2] << level : 1); p[2]++) {
     for (p[1] = 0; p[1] < c->n[1] << level; p[1]++) {
       for (p[0] = 0; p[0] < c->n[0] << level; p[0]++) {
-        PetscBool all = mesh->lattice->alternates;
+        PetscBool all = mesh->geometry->lattice->alternates;
 
         for (int i = 0; i < 1 << c->dim; i++) {
           const int     q[3] = {p[0] + (i & 1), p[1] + (i >> 1 & 1), p[2] + (i >> 2)};
@@ -68,7 +68,7 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
       const int32_t n = mesh->neighbor[2 * c->dim * cell[i] + side];
 
       if ((i >> side / 2 & 1) != side % 2) continue;
-      count[VpDomainSide(mesh->domain, n)]++;
+      count[VpDomainSide(mesh->geometry->domain, n)]++;
       if (n >= mesh->nown) *ghost = PETSC_TRUE;
     }
     expected = count[VP_SIDE_INTERIOR] == nface ? VP_SIDE_INTERIOR
@@ -174,18 +174,20 @@ static PetscErrorCode ConditionsMeet(void)
   const int32_t    dirichlet = -1, neumann = -1 - 3;
 
   PetscFunctionBeginUser;
-  PetscCall(VpDomainCreate(PETSC_COMM_WORLD, 2, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2, 1}, boundary, NULL, &domain));
+  PetscCall(
+    VpDomainCreate(PETSC_COMM_WORLD, &(VpBoxes){2, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2, 1}, boundary, NULL}, &domain));
   domain->beyond[3] = domain->beyond[7] = dirichlet;
   domain->beyond[6] = neumann;
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
-  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->geometry->lattice->thinnest, &patches));
   PetscCall(VpPatchesSelect(mesh, VP_NEAR_CORNERS, &patches, &corners));
   for (int32_t p = 0; p < corners.n; p++) {
     const int32_t *cell = corners.cell + 4 * p;
     PetscBool      at = PETSC_FALSE;
 
     for (int i = 0; i < 4; i++)
-      at = (PetscBool)(at || (mesh->coord[3 * cell[i] + 1] == 0 && mesh->coord[3 * cell[i]] == 3 * !mesh->box[cell[i]]));
+      at = (PetscBool)(at || (mesh->geometry->coord[3 * cell[i] + 1] == 0 &&
+                              mesh->geometry->coord[3 * cell[i]] == 3 * !mesh->geometry->box[cell[i]]));
     count[!at] += cell[0] < mesh->nown;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 2, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
@@ -205,7 +207,7 @@ static PetscErrorCode CheckPatches(const Case *c, VpMesh mesh, const int lattice
   uint32_t *cover;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->geometry->lattice->thinnest, &patches));
   PetscCall(PetscCalloc1(mesh->nlocal, &cover));
   bad[PATCHES_ARE_SORTED] += patches.start[0] != 0 || patches.start[patches.ncolor] != patches.n;
   *n = patches.n;

@@ -124,7 +124,7 @@ static PetscErrorCode right_hand_side_matches_sums(const World *w, const char na
       double sum = Integral(w, c, i, -1, VP_SIDE_INTERIOR);
 
       for (int side = 0; side < 2 * w->dim; side++) {
-        const VpSide kind = VpDomainSide(w->mesh->domain, w->mesh->neighbor[(size_t)c * 2 * w->dim + side]);
+        const VpSide kind = VpDomainSide(w->mesh->geometry->domain, w->mesh->neighbor[(size_t)c * 2 * w->dim + side]);
 
         if (kind != VP_SIDE_INTERIOR) sum += (a ? a[c] : 1) * Integral(w, c, i, side, kind);
       }

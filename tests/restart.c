@@ -402,7 +402,7 @@ static PetscErrorCode bad_depths_are_refused(void)
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
   PetscCall(DMSetUp(dm));
-  domain = DMVPatchDGData(dm)->mesh->domain;
+  domain = DMVPatchDGData(dm)->mesh->geometry->domain;
   Refused(VpMeshCreateLeaves(PETSC_COMM_WORLD, domain, tap.rank ? 0 : 7, inside, &mesh), "do not fill the 1 boxes",
           "cells in other places");
   Refused(VpMeshCreateLeaves(PETSC_COMM_WORLD, domain, tap.rank ? 0 : 13, steep, &mesh), "differ by more than one level", "steep levels");

@@ -94,7 +94,7 @@ static PetscErrorCode PatchSolves(void)
     PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
     PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
     PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
-    PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, &patches));
+    PetscCall(VpPatchesCreate(w.mesh, w.mesh->geometry->lattice->thinnest, &patches));
     for (int32_t p = 0; p < patches.n; p++) {
       const int32_t *cell = patches.cell + (p << s->dim);
 
@@ -266,8 +266,8 @@ static PetscBool Near(VpMesh mesh, const int32_t c[])
     int far = 0;
 
     for (int d = 0; d < mesh->dim; d++) {
-      const int distance = abs(c[d] - mesh->coord[3 * own + d]);
-      far = PetscMax(far, mesh->domain->periodic[d] ? PetscMin(distance, n - distance) : distance);
+      const int distance = abs(c[d] - mesh->geometry->coord[3 * own + d]);
+      far = PetscMax(far, mesh->geometry->domain->periodic[d] ? PetscMin(distance, n - distance) : distance);
     }
     if (far <= 2) return PETSC_TRUE;
   }
@@ -281,12 +281,12 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
   VpPatches patches;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(level->mesh, level->mesh->geometry->lattice->thinnest, &patches));
   for (int color = patches.ncolor - 1; color >= 0; color--) {
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       PetscBool near = PETSC_TRUE;
 
-      for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->coord + 3 * patches.cell[p * nc + i]));
+      for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->geometry->coord + 3 * patches.cell[p * nc + i]));
       if (!near) patches.cell[p * nc] = -1;
       else PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
     }

@@ -52,20 +52,20 @@ static PetscErrorCode DigestMesh(VpMesh mesh, uint64_t digest[])
 {
   PetscFunctionBeginUser;
   PetscCall(VpMeshSetSides(mesh));
-  digest[BOXES] = DIGEST(mesh->box, mesh->nlocal);
-  digest[COORDINATES] = DIGEST(mesh->coord, 3 * mesh->nlocal);
-  digest[ZONES] = DIGEST(mesh->zone, mesh->nlocal);
+  digest[BOXES] = DIGEST(mesh->geometry->box, mesh->nlocal);
+  digest[COORDINATES] = DIGEST(mesh->geometry->coord, 3 * mesh->nlocal);
+  digest[ZONES] = DIGEST(mesh->geometry->zone, mesh->nlocal);
   digest[NEIGHBORS] = DIGEST(mesh->neighbor, 2 * mesh->dim * mesh->nsweep);
-  digest[SIDES] = DIGEST(mesh->beyond, mesh->beyond ? 2 * mesh->dim * mesh->nown : 0);
-  digest[PARENTS] = DIGEST(mesh->parent, mesh->nhalo);
-  digest[CHILDREN] = DIGEST(mesh->child, mesh->coarser->nown << mesh->dim);
+  digest[SIDES] = DIGEST(mesh->shared->beyond, mesh->shared->beyond ? 2 * mesh->dim * mesh->nown : 0);
+  digest[PARENTS] = DIGEST(mesh->relation->parent, mesh->nhalo);
+  digest[CHILDREN] = DIGEST(mesh->relation->child, VpMeshCoarser(mesh)->nown << mesh->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* of a coefficient that differs from cell to cell */
 static PetscErrorCode DigestMeans(VpMesh mesh, uint64_t digest[])
 {
-  const int32_t ncoarse = mesh->coarser->nown;
+  const int32_t ncoarse = VpMeshCoarser(mesh)->nown;
   PetscReal    *a, *mean, *contrast;
 
   PetscFunctionBeginUser;
@@ -87,7 +87,7 @@ static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
   VpPatchView     view;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->geometry->lattice->thinnest, &patches));
   digest[PATCHES] = DIGEST(patches.cell, patches.n << mesh->dim);
   digest[PATCH_SIDES] = DIGEST(patches.side, 2 * mesh->dim * patches.n);
   digest[MIXED] = DIGEST(patches.mixed, patches.n);
@@ -113,7 +113,7 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   VpThreads = threads;
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &mesh));
   PetscCall(MakeProblem(s, mesh, &problem));
-  PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, mesh->geometry->lattice, VP_COARSEN_FULL, &coarse));
   PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
   PetscCall(VpLevelSetTransfer(level));
   *pieces = VpLoopPieces(mesh->nown);

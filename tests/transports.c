@@ -81,7 +81,7 @@ static PetscErrorCode FindTransports(void)
 static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)p[1].dm->data;
-  const size_t   bytes = dg->mesh->nside * dg->op->level->block;
+  const size_t   bytes = dg->mesh->shared->n * dg->op->level->block;
   PetscLogDouble sent[2];
   PetscReal      apart;
   void          *nan;
@@ -91,7 +91,7 @@ static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
   sent[0] = -petsc_isend_len;
   PetscCall(MatMult(p[0].A, p[0].b, p[0].x));
   sent[0] += petsc_isend_len;
-  sent[1] = dg->mesh->nside * 2 * PetscPowReal(c->degree + 1, c->dim - 1) * sizeof(double);
+  sent[1] = dg->mesh->shared->n * 2 * PetscPowReal(c->degree + 1, c->dim - 1) * sizeof(double);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(VecDuplicate(p[1].x, &y));
   PetscCall(MatMult(p[1].A, p[1].b, y));

@@ -16,14 +16,14 @@ typedef struct {
 /* slot[box] = how many positions of boxes are below along d; how many there are */
 static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
 {
-  const int32_t *class;
-  PetscReal size = PETSC_MAX_REAL;
-  PetscInt  at, n = 0;
+  const int32_t *slab;
+  PetscReal      size = PETSC_MAX_REAL;
+  PetscInt       at, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(VpDomainGetClasses(domain, d, &class));
+  PetscCall(VpDomainGetSlabs(domain, d, &slab));
   for (int32_t b = 0; b < domain->nbox; b++) {
-    if (class[b] != b) continue;
+    if (slab[b] != b) continue;
     lower[n++] = domain->lower[3 * (size_t)b + d];
     size = PetscMin(size, VpDomainWidth(domain, b, d));
   }
@@ -33,7 +33,7 @@ static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32
     if (!i || lower[i] - lower[*count - 1] > size / 4) lower[(*count)++] = lower[i];
   }
   for (int32_t b = 0; b < domain->nbox; b++) {
-    PetscCall(PetscFindReal(domain->lower[3 * (size_t) class[b] + d], *count, lower, size / 4, &at));
+    PetscCall(PetscFindReal(domain->lower[3 * (size_t)slab[b] + d], *count, lower, size / 4, &at));
     slot[b] = (int32_t)at;
     if (slot[b] + 1 < *count && PetscAbsReal(domain->upper[3 * (size_t)b + d] - lower[slot[b] + 1]) > size / 4) slot[b] = -1;
   }
@@ -158,20 +158,20 @@ PetscErrorCode VpBoxGridFind(VpLattice L, int n, int32_t extent[3])
 
 PetscErrorCode VpBoxGridCells(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
 {
-  const int32_t nbox = mesh->domain->nbox;
+  const int32_t nbox = mesh->geometry->domain->nbox;
   int32_t       start[3][VP_LONGEST_LINE + 1];
   Grid          g = {0};
 
   PetscFunctionBegin;
   *cell = NULL;
-  PetscCall(Measure(mesh->lattice, n, &g, start, extent));
+  PetscCall(Measure(mesh->geometry->lattice, n, &g, start, extent));
   if (extent[0]) {
     PetscCall(PetscMalloc1(mesh->ncell, cell));
     for (int32_t i = 0; i < mesh->nsweep; i++) {
       int64_t at = 0;
 
       for (int d = mesh->dim - 1; d >= 0; d--)
-        at = at * extent[d] + start[d][g.slot[(size_t)d * nbox + mesh->box[i]]] + mesh->coord[3 * (size_t)i + d];
+        at = at * extent[d] + start[d][g.slot[(size_t)d * nbox + mesh->geometry->box[i]]] + mesh->geometry->coord[3 * (size_t)i + d];
       (*cell)[at] = i;
     }
   }

@@ -75,7 +75,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   VpCoarse     coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
+  PetscCall(VpCoarseCaseOf(level->mesh->geometry->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
                            level->basis.n, &c));
   if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));

@@ -126,7 +126,7 @@ static PetscErrorCode LineModesCreate(VpLevel host, double reaction, const int32
     if (d >= dim) continue;
     PetscCall(LineMatrix(host, extent, cell, d, modes->L[d]));
     modes->same[d] = SameAs(modes, d);
-    PetscCall(Diagonalize(host->mesh->domain, d, modes));
+    PetscCall(Diagonalize(host->mesh->geometry->domain, d, modes));
   }
   for (int i = 0; i < modes->m[dim - 1]; i++) modes->lambda[dim - 1][i] += reaction;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -84,7 +84,7 @@ PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most);
 /* number of partial levels: those finer than the finest level that covers the whole domain */
 static inline PetscInt VpCyclePartial(VpMesh finest)
 {
-  return finest->depth ? finest->level - finest->least : 0;
+  return finest->level - finest->least;
 }
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);

@@ -47,7 +47,7 @@ static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpPr
   VpMesh       fine = NULL, mesh = finest;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = mesh->coarser) {
+  for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = VpMeshCoarser(mesh)) {
     PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
     if (fine) PetscCall(CoarsenCoefficient(cycle, fine, (int)width, a[l - 1], mesh, a[l]));
     for (int32_t c = 0; c < mesh->nown; c++) {
@@ -71,7 +71,8 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
     PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
     PetscCall(CoarsenCoefficient(cycle, level->mesh, width, level->problem.coefficient, spread, *coefficient));
   }
-  if (!VpMeshIsPart(level->mesh)) *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
+  if (!VpMeshIsPart(level->mesh))
+    *ranks = VpCycleRanks(&cycle->options, level->backend, spread->geometry->lattice, level->problem.degree, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
     if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, width, coefficient));
@@ -102,7 +103,7 @@ static PetscErrorCode CreateLevel(VpCycle cycle, PetscInt l, VpMesh mesh, const 
   PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, cycle->options.precision, backend, &at->level));
   PetscCall(VpVectorCreate(at->level, 1, "right-hand side", &at->b));
   PetscCall(VpVectorCreate(at->level, 2, "correction", &at->x));
-  if (l) PetscCall(VpMoveCreate(at[-1].level->mesh->coarser, at->level, &at->move));
+  if (l) PetscCall(VpMoveCreate(VpMeshCoarser(at[-1].level->mesh), at->level, &at->move));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +123,7 @@ static PetscErrorCode CountRepeats(VpCycle cycle)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++)
-    PetscCall(VpCountSweeps(cycle->at[l].level->mesh->lattice, cycle->options.coarsening, &cycle->at[l].repeats));
+    PetscCall(VpCountSweeps(cycle->at[l].level->mesh->geometry->lattice, cycle->options.coarsening, &cycle->at[l].repeats));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

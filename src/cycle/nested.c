@@ -41,7 +41,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
     PetscCall(VpLevelCreateOuter(level->mesh, &problem, finest->backend, &at->level));
     PetscCall(VpVectorCreate(at->level, 1, "right-hand side", &at->b));
     PetscCall(VpVectorCreate(at->level, 1, "solution", &at->x));
-    if (l > nested->first) PetscCall(VpMoveCreate(cycle->at[l - 1].level->mesh->coarser, at->level, &at->move));
+    if (l > nested->first) PetscCall(VpMoveCreate(VpMeshCoarser(cycle->at[l - 1].level->mesh), at->level, &at->move));
   }
   for (PetscInt l = nested->first; l + 1 < nlevel; l++) {
     if (!nested->at[l].level->transfer.P) PetscCall(VpLevelSetTransfer(nested->at[l].level));

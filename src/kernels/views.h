@@ -50,15 +50,13 @@ enum { VP_MOST_SIZES = 8 };
    of a fine face, between a cell (u) and one beyond it (u') with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] -
    [u]{p}). Here [u] = s V - s' V', {q} = (r Q - r' Q')/2, and {p} is the same for v. */
 typedef struct {
-  int32_t        n;
-  const int32_t *cell; /* [n][VP_HANG_CELL] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the
-                          coarse one; from VP_HANG_BEYOND on the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
-  const void    *form; /* [n][VP_HANG_FORM]: s, r, from VP_HANG_OTHER on s', r', then gamma, and from VP_HANG_A on a of the 2^(dim-1)
+  int32_t       n;
+  const VpFace *face; /* [n] with their cells in ascending order */
+  const void   *form; /* [n][VP_HANG_FORM]: s, r, from VP_HANG_OTHER on s', r', then gamma, and from VP_HANG_A on a of the 2^(dim-1)
                           faces */
-  const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
-  const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
+  const void   *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
+  const void   *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
-enum { VP_HANG_OWN, VP_HANG_SIDE, VP_HANG_PART, VP_HANG_BEYOND, VP_HANG_CELL = VP_HANG_BEYOND + 4 };
 enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A + 4 };
 /* Initialisers. VP_TURNED_FORM is a form as the cells beyond see it. VP_LARGE_FORM is the same for a cell beyond that is twice as large,
    where root is 1/sqrt(2). */
@@ -88,7 +86,7 @@ static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
 
-    if (hang->cell[(size_t)middle * VP_HANG_CELL] < cell) low = middle + 1;
+    if (hang->face[middle].cell[0] < cell) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -37,11 +37,11 @@ PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
+PetscErrorCode VpLevelPlaceBytes(VpLevel level, const void *array, size_t bytes, const char what[], const void **p)
 {
   PetscFunctionBegin;
   if (level->backend == &VpBackendHost) *p = array;
-  else PetscCall(VpPlaceArray(&level->arrays, array, count, what, p));
+  else PetscCall(VpArraysPlace(&level->arrays, array, bytes, what, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

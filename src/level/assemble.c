@@ -13,7 +13,7 @@ static size_t MostEntries(VpLevel level)
 {
   const size_t n = (size_t)level->basis.n, dim = (size_t)level->mesh->dim, ndof = (size_t)PetscPowInt((PetscInt)n, (PetscInt)dim);
 
-  return 3 * dim * n + (level->mesh->nhang ? 2 * dim * VP_HANG_TERMS * ndof : 0);
+  return 3 * dim * n + (level->mesh->faces.n ? 2 * dim * VP_HANG_TERMS * ndof : 0);
 }
 
 static void RowAdd(Row *row, PetscInt column, double value)
@@ -58,7 +58,7 @@ static double TermAt(const VpHangTerm *term, int dim, int n, int d, int i)
 /* Adds the entries of a hanging side to row `at` of its cell. */
 static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t side, int at, Row *row)
 {
-  const int      n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
+  const int      n = level->basis.n, dim = level->mesh->dim, d = level->mesh->faces.face[side].side / 2;
   const PetscInt ndof = PetscPowInt(n, dim);
   VpHangTerm     term[VP_HANG_TERMS];
   int            own;
@@ -113,8 +113,9 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
     }
   }
   RowAdd(row, position[cell] * ndof + at, diagonal);
-  for (int32_t side = hanging; side < mesh->nhang && mesh->hang[side].cell == cell; side++) AddHangingSide(level, position, side, at, row);
-  if (hanging < mesh->nhang && mesh->hang[hanging].cell == cell) PetscCall(Merge(row));
+  for (int32_t side = hanging; side < mesh->faces.n && mesh->faces.face[side].cell[0] == cell; side++)
+    AddHangingSide(level, position, side, at, row);
+  if (hanging < mesh->faces.n && mesh->faces.face[hanging].cell[0] == cell) PetscCall(Merge(row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,7 +258,7 @@ static void FillTensor(int dim, int n, PetscBool product, const double factor[3]
 /* Adds the terms of a hanging side to the diagonal [n^dim] of its cell. */
 static void AddHangingDiagonal(VpLevel level, int32_t side, double diagonal[])
 {
-  const int  n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
+  const int  n = level->basis.n, dim = level->mesh->dim, d = level->mesh->faces.face[side].side / 2;
   VpHangTerm term[VP_HANG_TERMS];
   int        own;
 
@@ -282,8 +283,8 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
     }
     FillTensor(dim, n, PETSC_FALSE, (const double(*)[VP_MAX_N])factor, diagonal + (size_t)c * ndof);
   }
-  for (int32_t side = 0; side < level->mesh->nhang; side++)
-    AddHangingDiagonal(level, side, diagonal + (size_t)level->mesh->hang[side].cell * ndof);
+  for (int32_t side = 0; side < level->mesh->faces.n; side++)
+    AddHangingDiagonal(level, side, diagonal + (size_t)level->mesh->faces.face[side].cell[0] * ndof);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,7 +301,7 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
   }
   for (int32_t c = 0; c < level->mesh->nown; c++) {
     for (int d = 0; d < dim; d++) {
-      for (int i = 0; i < n; i++) factor[d][i] = unit[i] * sqrt(VpCellSize(level->mesh, c, d));
+      for (int i = 0; i < n; i++) factor[d][i] = unit[i] * sqrt(VpGeometrySize(level->mesh->geometry, c, d));
     }
     FillTensor(dim, n, PETSC_TRUE, (const double(*)[VP_MAX_N])factor, one + (size_t)c * ndof);
   }

@@ -29,9 +29,9 @@ static inline PetscBool VisitItem(const VpItems *items, int32_t i, Samples *s, i
 {
   const int32_t cell = CellOf(items, i);
 
-  *zone = items->mesh->zone[cell];
-  if (items->mesh->box[cell] != s->box) s->known = 0;
-  s->box = items->mesh->box[cell];
+  *zone = items->mesh->geometry->zone[cell];
+  if (items->mesh->geometry->box[cell] != s->box) s->known = 0;
+  s->box = items->mesh->geometry->box[cell];
   if ((s->known >> *zone & 1) && items->alike(items->context, i, s->item[*zone])) return PETSC_FALSE;
   s->known |= (uint64_t)1 << *zone;
   s->item[*zone] = i;
@@ -99,7 +99,7 @@ PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
 
 enum { NZONE = 4 };
 
-/* what the numbers along a direction were found for last, among the boxes of a class */
+/* what the numbers along a direction were found for last, among the boxes of a slab */
 typedef struct {
   int32_t below, above, second; /* classes of the boxes there, or codes of boundaries */
   int32_t row;                  /* -1: no row yet */
@@ -120,7 +120,7 @@ static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
   int32_t      before = -1;
 
   for (int32_t i = first; i < last; i++) {
-    const int32_t box = by->items->mesh->box[CellOf(by->items, i)];
+    const int32_t box = by->items->mesh->geometry->box[CellOf(by->items, i)];
 
     if (box != before) __atomic_store_n(&by->used[box], 1, __ATOMIC_RELAXED); /* Several pieces may share a box. */
     before = box;
@@ -131,7 +131,7 @@ static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
 static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
 {
   const VpItems *items = by->items;
-  const int      bits = VpShapeOf(items->mesh->lattice, box)->bits[d];
+  const int      bits = VpShapeOf(items->mesh->geometry->lattice, box)->bits[d];
 
   PetscFunctionBegin;
   if (by->nrow == by->capacity) {
@@ -148,15 +148,15 @@ static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets by->row of a box along d. A box takes the last row of its class if the same lies beyond both boxes. */
-static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t class[], Found *found)
+/* Sets by->row of a box along d. A box takes the last row of its slab if the same lies beyond both boxes. */
+static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t slab[], Found *found)
 {
-  const VpDomain domain = by->items->mesh->domain;
+  const VpDomain domain = by->items->mesh->geometry->domain;
   const int32_t *beyond = domain->beyond + ((size_t)box * domain->dim + d) * 2;
   const int32_t  second = beyond[1] < 0 ? beyond[1] : domain->beyond[((size_t)beyond[1] * domain->dim + d) * 2 + 1];
-  const Found    now = {.below = beyond[0] < 0 ? beyond[0] : class[beyond[0]],
-                        .above = beyond[1] < 0 ? beyond[1] : class[beyond[1]],
-                        .second = second < 0 ? second : class[second],
+  const Found    now = {.below = beyond[0] < 0 ? beyond[0] : slab[beyond[0]],
+                        .above = beyond[1] < 0 ? beyond[1] : slab[beyond[1]],
+                        .second = second < 0 ? second : slab[second],
                         .row = found->row};
 
   PetscFunctionBegin;
@@ -170,18 +170,18 @@ static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t class
 
 static PetscErrorCode FindRows(ByBox *by)
 {
-  const VpDomain domain = by->items->mesh->domain;
-  const int32_t *class[3];
-  Found *found[3]; /* [class] */
+  const VpDomain domain = by->items->mesh->geometry->domain;
+  const int32_t *slab[3];
+  Found         *found[3]; /* [slab] */
 
   PetscFunctionBegin;
   for (int d = 0; d < domain->dim; d++) {
-    PetscCall(VpDomainGetClasses(domain, d, &class[d]));
+    PetscCall(VpDomainGetSlabs(domain, d, &slab[d]));
     PetscCall(PetscMalloc1(domain->nbox, &found[d]));
     for (int32_t b = 0; b < domain->nbox; b++) found[d][b].row = -1;
   }
   for (int32_t b = 0; b < domain->nbox; b++) {
-    for (int d = 0; by->used[b] && d < domain->dim; d++) PetscCall(FindRow(by, b, d, class[d], &found[d][class[d][b]]));
+    for (int d = 0; by->used[b] && d < domain->dim; d++) PetscCall(FindRow(by, b, d, slab[d], &found[d][slab[d][b]]));
   }
   for (int d = 0; d < domain->dim; d++) PetscCall(PetscFree(found[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,15 +195,15 @@ static void GiveEntries(void *context, int32_t piece, int32_t first, int32_t las
 
   for (int32_t i = first; i < last; i++) {
     const int32_t  cell = CellOf(by->items, i);
-    const int32_t *row = by->row + 3 * (size_t)mesh->box[cell];
+    const int32_t *row = by->row + 3 * (size_t)mesh->geometry->box[cell];
 
-    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][VpZoneAlong(mesh, cell, d)];
+    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][VpGeometryZone(mesh->geometry, cell, d)];
   }
 }
 
 PetscErrorCode VpNumberByBox(const VpItems *items, int32_t number[])
 {
-  const int32_t nbox = items->mesh->domain->nbox;
+  const int32_t nbox = items->mesh->geometry->domain->nbox;
   ByBox         by = {.items = items, .number = number};
 
   PetscFunctionBegin;

@@ -20,6 +20,6 @@ typedef struct {
 PetscErrorCode VpNumberItems(const VpItems *, int32_t number[]);
 
 /* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls
-   items->number_at for these. Boxes of a class (VpDomainGetClasses) have the same numbers if what is beyond them along
+   items->number_at for these. Boxes of a slab (VpDomainGetSlabs) have the same numbers if what is beyond them along
    d is the same: one box below, two above. */
 PetscErrorCode VpNumberByBox(const VpItems *, int32_t number[]);

@@ -25,7 +25,7 @@ static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal le
   for (int i = 0; i < 6; i++) range[i] = PETSC_MIN_REAL;
   IncludeCells(problem, mesh->dim, mesh->nown, range);
   coarser.coefficient = problem->coarser;
-  if (problem->coarser) IncludeCells(&coarser, mesh->dim, mesh->coarser->nown, range);
+  if (problem->coarser) IncludeCells(&coarser, mesh->dim, VpMeshCoarser(mesh)->nown, range);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 6, MPIU_REAL, MPIU_MAX, mesh->comm));
   for (int d = 0; d < mesh->dim; d++) {
     least[d] = -range[d];
@@ -41,14 +41,14 @@ static PetscErrorCode SetThinnest(VpLevel level)
   PetscReal    least[4] = {1, PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}; /* aspect, then sizes */
 
   PetscFunctionBegin;
-  PetscCall(PetscArraycpy(level->thinnest, mesh->lattice->thinnest, 3));
-  level->aspect = VpLatticeThinnest(mesh->lattice);
+  PetscCall(PetscArraycpy(level->thinnest, mesh->geometry->lattice->thinnest, 3));
+  level->aspect = VpLatticeThinnest(mesh->geometry->lattice);
   if (!level->problem.tensor || !level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal thin = PETSC_MAX_REAL, thick = 0;
 
     for (int d = 0; d < mesh->dim; d++) {
-      const PetscReal h = VpCellSize(mesh, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
+      const PetscReal h = VpGeometrySize(mesh->geometry, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
 
       least[1 + d] = PetscMin(least[1 + d], h);
       thin = PetscMin(thin, h);
@@ -79,7 +79,7 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
    coefficient on the coarser level's own cells. Ghosts get the numbers of their owners. */
 static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], PetscReal **beyond)
 {
-  const VpMesh     coarse = mesh->coarser;
+  const VpMesh     coarse = VpMeshCoarser(mesh);
   const size_t     nside = 2 * (size_t)mesh->dim;
   const PetscReal *a;
   PetscReal       *to;
@@ -88,13 +88,13 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
   PetscCall(CopyCoefficient(coarse, width, own, &a));
   PetscCall(PetscCalloc1(mesh->nsweep * nside + 1, &to)); /* not NULL on ranks without cells */
   *beyond = to;
-  for (int32_t i = 0; i < mesh->nedge; i++) {
-    const VpHang *edge = &mesh->edge[i];
+  for (int32_t i = 0; i < mesh->relation->ends.n; i++) {
+    const VpFace *edge = &mesh->relation->ends.face[i];
 
     for (int f = 0; f < 1 << (mesh->dim - 1); f++) {
-      if (edge->beyond[f] >= mesh->nown) continue;
-      to[(size_t)edge->beyond[f] * nside + (size_t)(edge->side ^ 1)] =
-        a[(size_t)edge->cell * width + (width > 1 ? (size_t)edge->side / 2 : 0)];
+      if (edge->cell[1 + f] >= mesh->nown) continue;
+      to[(size_t)edge->cell[1 + f] * nside + (size_t)(edge->side ^ 1)] =
+        a[(size_t)edge->cell[0] * width + (width > 1 ? (size_t)edge->side / 2 : 0)];
     }
   }
   PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, nside, MPIU_REAL, to, to + mesh->nown * nside));
@@ -185,7 +185,7 @@ static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, Petsc
 
 PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
 {
-  const VpDomain domain = mesh->domain;
+  const VpDomain domain = mesh->geometry->domain;
 
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
     if (domain->beyond[i] < 0 && !VpKeepsConstants(VpDomainSide(domain, domain->beyond[i]))) return PETSC_FALSE;
@@ -206,11 +206,12 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
   for (int d = 0; d < mesh->dim; d++) {
     const size_t stride = 2 * (size_t)mesh->dim;
 
-    for (int32_t box = 0; box < mesh->domain->nbox && !a && !mesh->depth; box++)
-      Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpLatticeSize(mesh->lattice, box, d), c, range);
-    for (int32_t cell = 0; cell < mesh->nown && (a || mesh->depth); cell++)
-      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
-              VpCellSize(mesh, cell, d), c, range);
+    for (int32_t box = 0; box < mesh->geometry->domain->nbox && !a && !VpMeshIsAdaptive(mesh); box++)
+      Include(mesh->geometry->domain, mesh->geometry->domain->beyond + stride * (size_t)box + 2 * d, 1,
+              VpLatticeSize(mesh->geometry->lattice, box, d), c, range);
+    for (int32_t cell = 0; cell < mesh->nown && (a || VpMeshIsAdaptive(mesh)); cell++)
+      Include(mesh->geometry->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
+              VpGeometrySize(mesh->geometry, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
@@ -239,7 +240,7 @@ PetscErrorCode VpProblemCountLevels(VpMesh mesh, const VpProblem *problem, VpCoa
 
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
-  const size_t nbox = (size_t)mesh->domain->nbox;
+  const size_t nbox = (size_t)mesh->geometry->domain->nbox;
   PetscReal   *a;
   VpLattice    base;
 
@@ -248,8 +249,9 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal part = 1; /* fraction of the box's volume */
 
-    for (int d = 0; d < mesh->dim; d++) part *= VpCellSize(mesh, c, d) / VpDomainWidth(mesh->domain, mesh->box[c], d);
-    for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
+    for (int d = 0; d < mesh->dim; d++)
+      part *= VpGeometrySize(mesh->geometry, c, d) / VpDomainWidth(mesh->geometry->domain, mesh->geometry->box[c], d);
+    for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->geometry->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));
   PetscCall(VpMeshBaseLattice(mesh, &base));
@@ -273,21 +275,22 @@ static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
   const size_t      w = to->width;
 
   for (int32_t c = first; c < last; c++) {
-    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0}, lower[3], size[3];
+    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0};
 
     for (int i = 0; i < nchild; i++) {
-      const int32_t child = to->fine->child[(size_t)c * nchild + i];
+      const int32_t child = to->fine->relation->child[(size_t)c * nchild + i];
+      PetscReal     volume;
 
       if (child < 0) continue;
-      VpMeshCellBounds(to->fine, child, lower, size);
+      volume = VpGeometryVolume(to->fine->geometry, child);
       for (size_t d = 0; d < w; d++) {
         const PetscReal here = to->a[child * w + d];
 
-        sum[d] += here * (size[0] * size[1] * size[2]);
+        sum[d] += here * volume;
         least[d] = PetscMin(least[d], here);
         most[d] = PetscMax(most[d], here);
       }
-      all += size[0] * size[1] * size[2];
+      all += volume;
     }
     if (to->contrast) to->contrast[c] = 1;
     for (size_t d = 0; d < w && all > 0; d++) {
@@ -306,7 +309,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[],
   PetscCall(PetscMalloc1(fine->nsweep * w, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown * w));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
-  VpLoop(fine->coarser->nown, TakeMeans, &(Coarsening){fine, w, local, coarse, contrast});
+  VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, w, local, coarse, contrast});
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

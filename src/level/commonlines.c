@@ -63,7 +63,7 @@ void VpLevelSetOutside(VpLevel level, int d, const VpLineKey *inside)
 {
   level->common[d] = inside->h;
   for (int s = 0; s < 2; s++) {
-    const VpBoundary boundary = level->mesh->domain->boundary[2 * d + s];
+    const VpBoundary boundary = level->mesh->geometry->domain->boundary[2 * d + s];
     VpLineKey        key = *inside;
 
     key.side[s] = boundary.kind;
@@ -92,7 +92,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
   for (int side = 0; side < 2 * level->mesh->dim; side++) {
     const int        d = side / 2, s = side % 2;
     const VpLineKey *inside = VpLineKeyOf(lines, common->inside[d]);
-    const VpBoundary boundary = level->mesh->domain->boundary[side];
+    const VpBoundary boundary = level->mesh->geometry->domain->boundary[side];
 
     common->bounded[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
@@ -107,7 +107,7 @@ static void FindSizes(VpLevel level, const VpLines *lines)
 {
   VpView *view = &level->view;
 
-  for (int j = -MOST_APART; j <= MOST_APART && view->common.found && level->mesh->depth && view->nsize < VP_MOST_SIZES; j++) {
+  for (int j = -MOST_APART; j <= MOST_APART && view->common.found && VpMeshIsAdaptive(level->mesh) && view->nsize < VP_MOST_SIZES; j++) {
     VpCommon size = {.found = (PetscBool)(j != 0)};
 
     for (int d = 0; d < level->mesh->dim; d++) {

@@ -4,19 +4,14 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-#define IS_AT(member, number) (offsetof(VpHang, member) == (number) * sizeof(int32_t))
-_Static_assert(IS_AT(cell, VP_HANG_OWN) && IS_AT(side, VP_HANG_SIDE) && IS_AT(part, VP_HANG_PART) && IS_AT(beyond, VP_HANG_BEYOND) &&
-                 sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t),
-               "Kernels read the mesh's hanging sides.");
-
 /* of a side whose cell is on `level`; the cells beyond are on `other`, which may be the same */
-void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form[VP_HANG_FORM])
+void VpHangingForm(VpLevel level, VpLevel other, const VpFace *hang, double form[VP_HANG_FORM])
 {
   const VpMesh    mesh = level->mesh;
-  const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
+  const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
   const int       d = hang->side / 2, k = level->problem.degree;
-  const PetscReal h = VpCellSize(mesh, hang->cell, d), there = VpCellSize(other->mesh, hang->beyond[0], d),
-                  a = VpLevelCoefficient(level, hang->cell, d);
+  const PetscReal h = VpGeometrySize(mesh->geometry, hang->cell[0], d), there = VpGeometrySize(other->mesh->geometry, hang->cell[1], d),
+                  a = VpLevelCoefficient(level, hang->cell[0], d);
   const PetscReal H[2] = {coarse ? h : 2 * h, coarse ? 2 * there : there};
 
   form[0] = 1 / sqrt(h);
@@ -26,7 +21,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
   form[VP_HANG_GAMMA] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
   for (int i = 0; i < VP_HANG_FORM - VP_HANG_A; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
-    const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i], d) : 0;
+    const PetscReal b = is ? VpLevelCoefficient(other, hang->cell[1 + i], d) : 0;
 
     form[VP_HANG_A + i] = is ? VpHarmonicMean(a, b) : 0;
   }
@@ -34,7 +29,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
 
 typedef struct {
   VpLevel       level, other;
-  const VpHang *side;
+  const VpFace *side;
   double       *form;
 } Forms;
 
@@ -45,18 +40,18 @@ static void SetForms(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t i = first; i < last; i++) VpHangingForm(forms->level, forms->other, &forms->side[i], forms->form + (size_t)i * VP_HANG_FORM);
 }
 
-PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const VpHang sides[], VpArrays *arrays, VpHangView *view)
+PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, const VpFaces *faces, VpArrays *arrays, VpHangView *view)
 {
   const int n = level->basis.n;
   double    half[4 * VP_MAX_N * VP_MAX_N], lift[4 * VP_MAX_N], *form;
 
   PetscFunctionBegin;
-  view->n = count;
-  if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpLevelPlaceMeshArray(level, (const int32_t *)sides, (size_t)count * VP_HANG_CELL, "hanging sides", &view->cell));
-  PetscCall(PetscMalloc1((size_t)count * VP_HANG_FORM, &form));
-  VpLoop(count, SetForms, &(Forms){level, other, sides, form});
-  PetscCall(VpArraysPlaceReals(arrays, form, (size_t)count * VP_HANG_FORM, "hanging sides", &view->form));
+  view->n = faces->n;
+  if (!faces->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpLevelPlaceMeshArray(level, faces->face, faces->n, "hanging sides", &view->face));
+  PetscCall(PetscMalloc1((size_t)faces->n * VP_HANG_FORM, &form));
+  VpLoop(faces->n, SetForms, &(Forms){level, other, faces->face, form});
+  PetscCall(VpArraysPlaceReals(arrays, form, (size_t)faces->n * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
   VpTransferHalves(&level->basis, half, half + 2 * n * n);
   PetscCall(VpArraysPlaceReals(arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
@@ -67,7 +62,7 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const
 
 PetscErrorCode VpLevelPlaceHanging(VpLevel level)
 {
-  return VpPlaceHanging(level, level, level->mesh->nhang, level->mesh->hang, &level->arrays, &level->view.hang);
+  return VpPlaceHanging(level, level, &level->mesh->faces, &level->arrays, &level->view.hang);
 }
 
 /* Computes row i of a tangential matrix, from functions of the side's cell (own) or of the cell beyond to those of the side's cell. bit:
@@ -86,7 +81,7 @@ static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bi
 }
 
 /* Computes row i of a form's matrix along the normal, from functions of the side's cell (own) or of the cell beyond. */
-static void NormalRow(VpLevel level, const VpHang *hang, const double form[], double a, PetscBool own, int i, double row[])
+static void NormalRow(VpLevel level, const VpFace *hang, const double form[], double a, PetscBool own, int i, double row[])
 {
   const VpBasis *basis = &level->basis;
   const int      n = basis->n, s = hang->side % 2, end = own ? s : 1 - s;
@@ -103,19 +98,19 @@ static void NormalRow(VpLevel level, const VpHang *hang, const double form[], do
 
 int VpHangingRow(VpLevel level, int32_t side, int row, VpHangTerm term[], int *own)
 {
-  const VpHang   *hang = &level->mesh->hang[side];
+  const VpFace   *hang = &level->mesh->faces.face[side];
   const double   *form = (const double *)level->view.hang.form + (size_t)side * VP_HANG_FORM;
   const int       n = level->basis.n, dim = level->mesh->dim, d = hang->side / 2;
-  const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
+  const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
   const int       faces = coarse ? 1 << (dim - 1) : 1;
   int             at[3] = {row % n, row / n % n, row / n / n};
 
   *own = faces;
   for (int t = 0; t < 2 * faces; t++) {
     const PetscBool self = (PetscBool)(t < faces);
-    const int       face = t % faces, part = coarse ? face : hang->part;
+    const int       face = t % faces, part = coarse ? face : hang->half;
 
-    term[t].cell = self ? hang->cell : hang->beyond[face];
+    term[t].cell = self ? hang->cell[0] : hang->cell[1 + face];
     NormalRow(level, hang, form, form[VP_HANG_A + face], self, at[d], term[t].normal);
     for (int e = 0, bit = 0; e < dim; e++) {
       if (e == d) continue;

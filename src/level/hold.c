@@ -40,9 +40,9 @@ static PetscReal Through(const Holds *h, int32_t cell, int32_t beyond, int d)
 
 static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
 {
-  const VpDomain     domain = h->mesh->domain;
+  const VpDomain     domain = h->mesh->geometry->domain;
   const int32_t      beyond = VpMeshNeighbor(h->mesh, cell, side);
-  const PetscReal    size = VpCellSize(h->mesh, cell, side / 2);
+  const PetscReal    size = VpGeometrySize(h->mesh->geometry, cell, side / 2);
   const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
 
   if (beyond >= 0) return Through(h, cell, beyond, side / 2);
@@ -69,11 +69,11 @@ static PetscBool SweepHolds(const Holds *h)
 
       for (int side = 0; side < 2 * h->mesh->dim; side++) Widen(h, cell, ThroughSide(h, cell, side), &changed);
     }
-    for (int32_t i = 0; i < h->mesh->nhang; i++) {
-      const VpHang *hang = &h->mesh->hang[i];
-      const int     count = hang->part == VP_HANG_COARSE ? 1 << (h->mesh->dim - 1) : 1;
+    for (int32_t i = 0; i < h->mesh->faces.n; i++) {
+      const VpFace *hang = &h->mesh->faces.face[i];
+      const int     count = hang->kind == VP_FACE_COARSE ? 1 << (h->mesh->dim - 1) : 1;
 
-      for (int k = 0; k < count; k++) Widen(h, hang->cell, Through(h, hang->cell, hang->beyond[k], hang->side / 2), &changed);
+      for (int k = 0; k < count; k++) Widen(h, hang->cell[0], Through(h, hang->cell[0], hang->cell[1 + k], hang->side / 2), &changed);
     }
     ever = (PetscBool)(ever || changed);
   } while (changed);
@@ -111,7 +111,7 @@ static PetscErrorCode Fill(const VpProblem *problem, Holds *h)
   PetscFunctionBegin;
   for (int d = 0; d < mesh->dim; d++) {
     for (int32_t c = 0; c < mesh->nown; c++)
-      h->strength[d][c] = VpProblemCoefficient(problem, c, d) / VpCellSize(mesh, c, d) / VpCellSize(mesh, c, d);
+      h->strength[d][c] = VpProblemCoefficient(problem, c, d) / VpGeometrySize(mesh->geometry, c, d) / VpGeometrySize(mesh->geometry, c, d);
     PetscCall(ExchangeFaceGhosts(mesh, h->strength[d]));
   }
   for (int32_t c = 0; c < mesh->nown; c++) h->hold[c] = problem->reaction;

@@ -5,7 +5,9 @@
 #include "../collective.h"
 
 /* arrays.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
-PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
+#define VpLevelPlaceMeshArray(level, array, count, what, p) \
+  VpLevelPlaceBytes(level, array, (count) * sizeof(*(array)), what, (const void **)(p))
+PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const char what[], const void **p);
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);

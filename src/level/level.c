@@ -12,9 +12,9 @@ static PetscErrorCode PlaceNeighbors(VpLevel level)
 
   PetscFunctionBegin;
   if (level->reads == VP_GHOST_SIDE) {
-    if (mesh->nside) neighbor = mesh->beyond;
+    if (mesh->shared->n) neighbor = mesh->shared->beyond;
     view->nsweep = mesh->nown;
-    view->nlocal = mesh->nown + mesh->nside;
+    view->nlocal = mesh->nown + mesh->shared->n;
   }
   PetscCall(VpLevelPlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +100,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nt = level->basis.nt,
                          .first = {level->basis.first[0], level->basis.first[1]},
                          .nown = mesh->nown,
-                         .nsweep = mesh->depth ? mesh->nown : mesh->nsweep,
+                         .nsweep = VpMeshIsAdaptive(mesh) ? mesh->nown : mesh->nsweep,
                          .nlocal = mesh->nlocal,
                          .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
@@ -118,7 +118,7 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
-  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, mesh->depth ? VP_GHOST_FACE : VP_GHOST_SIDE, backend, level);
+  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE, backend, level);
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)

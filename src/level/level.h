@@ -58,7 +58,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelRepeatOuter(VpLevel, int32_t n, VpLevel *);
 /* copies.c: the coefficient of n copies of a level's own cells, for the caller to free; NULL if the level has none */
 PetscErrorCode VpRepeatCoefficient(VpLevel, int32_t n, PetscReal **);
-PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
+PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to VpMeshCoarser(mesh) */
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
 PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs flops of the level's backend */
@@ -98,8 +98,8 @@ PetscReal VpLevelLargest(VpLevel, int32_t cell);
 double VpRoundRatio(double ratio);
 VP_FACE_FORM(static inline void VpFaceTests, double)
 /* hanging.c: the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
-void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
-PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
+void           VpHangingForm(VpLevel, VpLevel other, const VpFace *, double form[VP_HANG_FORM]);
+PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, const VpFaces *, VpArrays *, VpHangView *);
 
 static inline size_t VpLevelValues(VpLevel level) /* numbers per cell */
 {

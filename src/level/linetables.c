@@ -12,15 +12,17 @@ double VpRoundRatio(double ratio)
 static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
 {
   const VpMesh    mesh = lines->level->mesh;
-  const VpLattice L = mesh->lattice;
+  const VpLattice L = mesh->geometry->lattice;
   const VpLevel   level = lines->level;
   VpLineKey       key = {.h = VpLatticeSize(L, box, d), .a = level->uniform[d] / (lines->relative ? level->typical : 1)};
 
   for (int s = 0; s < 2; s++) {
-    const int32_t beyond = VpMeshIsAtEnd(mesh, box, zone, 2 * d + s) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + s] : box;
+    const int32_t beyond = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d + s)
+                             ? mesh->geometry->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + s]
+                             : box;
 
-    key.side[s] = VpDomainSide(mesh->domain, beyond);
-    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpLatticeSize(L, beyond, d);
+    key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
+    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->geometry->domain, beyond) : VpLatticeSize(L, beyond, d);
     key.a_beyond[s] = beyond < 0 ? 0 : key.a;
   }
   return key;
@@ -29,8 +31,8 @@ static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
 /* size of the cell beyond a side, or alpha of a boundary */
 static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
 {
-  if (beyond == VP_EDGE) return 2 * VpLatticeSize(mesh->lattice, VpMeshBoxBeyond(mesh, cell, side), side / 2);
-  return beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, side / 2);
+  if (beyond == VP_EDGE) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
+  return beyond < 0 ? VpDomainAlpha(mesh->geometry->domain, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
 }
 
 PetscReal VpLevelLargest(VpLevel level, int32_t cell)
@@ -53,12 +55,12 @@ static void MakeRelative(VpLevel level, int32_t cell, int d, VpLineKey *key)
 VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
 {
   VpMesh    mesh = level->mesh;
-  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell, d)};
+  VpLineKey key = {.h = VpGeometrySize(mesh->geometry, cell, d), .a = VpLevelCoefficient(level, cell, d)};
 
   for (int s = 0; s < 2; s++) {
     const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
-    key.side[s] = VpDomainSide(mesh->domain, beyond);
+    key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
@@ -89,7 +91,7 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   const VpMesh   mesh = level->mesh;
   const int      nside = 2 * mesh->dim;
   const int32_t *beyond = mesh->neighbor + (size_t)cell * nside, *there = mesh->neighbor + (size_t)other * nside;
-  PetscBool      same = (PetscBool)(!mesh->depth || mesh->depth[cell] == mesh->depth[other]);
+  PetscBool      same = (PetscBool)(VpGeometryHalvings(mesh->geometry, cell, 0) == VpGeometryHalvings(mesh->geometry, other, 0));
 
   for (int side = 0; side < nside && same; side++)
     same = (PetscBool)(beyond[side] == there[side] || (beyond[side] >= 0 && there[side] >= 0));
@@ -115,10 +117,10 @@ static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
 {
   const int32_t *beyond = mesh->neighbor + (size_t)cell * 2 * mesh->dim + 2 * d;
 
-  return (LinePlace){.box = mesh->box[cell],
+  return (LinePlace){.box = mesh->geometry->box[cell],
                      .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
-                     .depth = mesh->depth ? mesh->depth[cell] : 0,
-                     .ends = (uint8_t)VpZoneAlong(mesh, cell, d),
+                     .depth = (uint8_t)VpGeometryHalvings(mesh->geometry, cell, d),
+                     .ends = (uint8_t)VpGeometryZone(mesh->geometry, cell, d),
                      .d = (uint8_t)d,
                      .known = 1};
 }
@@ -149,13 +151,12 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *lines, int32_t **line)
 {
   const int       dim = level->mesh->dim;
-  const PetscBool varies = (PetscBool)(level->mesh->depth || VpMeshIsPart(level->mesh)); /* in size, or in what is beyond sides */
-  const PetscBool by_box = (PetscBool)(VpLevelIsUniform(level) && !varies);
+  const PetscBool same = VpMeshIsByBox(level->mesh);
   const VpItems   items = {.mesh = level->mesh,
                            .n = level->view.nsweep,
                            .width = dim,
                            .context = lines,
-                           .alike = varies ? HaveSameSizes : HaveSameCoefficients,
+                           .alike = same ? HaveSameCoefficients : HaveSameSizes,
                            .number = NumberLines,
                            .number_at = NumberLinesAt};
 
@@ -164,7 +165,7 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *li
   PetscCall(VpDictionaryCreate(VP_LINE_WORDS, sizeof(VpLineKey), &lines->dictionary));
   PetscCall(PetscCalloc1(VP_LINES_SEEN, &lines->seen));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
-  PetscCall(by_box ? VpNumberByBox(&items, *line) : VpNumberItems(&items, *line));
+  PetscCall(same && VpLevelIsUniform(level) ? VpNumberByBox(&items, *line) : VpNumberItems(&items, *line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,9 +225,9 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
 static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
 {
   for (int d = 0; d < mesh->dim; d++) {
-    size[d] = VpLatticeSize(mesh->lattice, 0, d);
-    for (int32_t box = 1; box < mesh->domain->nbox; box++) {
-      if (VpWord(VpLatticeSize(mesh->lattice, box, d)) != VpWord(size[d])) return PETSC_FALSE;
+    size[d] = VpLatticeSize(mesh->geometry->lattice, 0, d);
+    for (int32_t box = 1; box < mesh->geometry->domain->nbox; box++) {
+      if (VpWord(VpLatticeSize(mesh->geometry->lattice, box, d)) != VpWord(size[d])) return PETSC_FALSE;
     }
   }
   return PETSC_TRUE;

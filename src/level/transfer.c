@@ -87,7 +87,7 @@ static PetscErrorCode SpreadValues(VpMove move, VpVector xc, const void **values
 /* Prolongs to own cells whose parents are own cells while ghosts travel. */
 PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, PetscBool add, void *x)
 {
-  const int32_t own = fine->mesh->nown, orphans = fine->mesh->orphans;
+  const int32_t own = fine->mesh->nown, orphans = fine->mesh->relation->orphans;
   const void   *from;
   VpGhosts      ghosts;
 

@@ -14,9 +14,9 @@ typedef struct {
 /* fraction of the parent's width that the lower child has in direction d of a merged box */
 static double LowerPart(VpMesh mesh, int32_t box, int d)
 {
-  const PetscBool upper = (PetscBool)(mesh->coarsening->merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
-  const int32_t   other = mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
-  const PetscReal mine = VpLatticeSize(mesh->lattice, box, d), its = VpLatticeSize(mesh->lattice, other, d);
+  const PetscBool upper = (PetscBool)(mesh->relation->step->merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
+  const int32_t   other = mesh->geometry->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
+  const PetscReal mine = VpLatticeSize(mesh->geometry->lattice, box, d), its = VpLatticeSize(mesh->geometry->lattice, other, d);
 
   return (upper ? its : mine) / (mine + its);
 }
@@ -24,14 +24,14 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
 /* Numbers the fractions that are not one half, and sets of_box. */
 static PetscErrorCode FindParts(Children *c)
 {
-  const int32_t nbox = c->mesh->domain->nbox;
+  const int32_t nbox = c->mesh->geometry->domain->nbox;
 
   PetscFunctionBegin;
   PetscCall(VpDictionaryCreate(1, sizeof(double), &c->widths));
-  if (!c->mesh->coarsening->box) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!c->mesh->relation->step->box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &c->of_box));
   for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
-    const double   part = c->mesh->coarsening->merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
+    const double   part = c->mesh->relation->step->merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
     const uint64_t word = VpWord(part);
 
     c->of_box[i] = -1;
@@ -46,12 +46,12 @@ static void FindCorners(void *context, int32_t piece, int32_t first, int32_t las
   const VpMesh    mesh = c->mesh;
 
   for (int32_t cell = first; cell < last; cell++) {
-    const size_t box = (size_t)mesh->box[cell];
+    const size_t box = (size_t)mesh->geometry->box[cell];
 
     c->corner[cell] = 0;
     for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->coarsening->merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
-      const int upper = merge == VP_MERGE_HALVES ? mesh->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
+      const int merge = mesh->relation->step->merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
+      const int upper = merge == VP_MERGE_HALVES ? mesh->geometry->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
 
       c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : part >= 0 ? VP_PART : upper) << 2 * d);
       if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (part + 1) + upper;
@@ -83,7 +83,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   Children        c = {.mesh = mesh};
 
   PetscFunctionBegin;
-  PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
+  PetscCheck(mesh->relation, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
   PetscCall(FindParts(&c));
   PetscCall(PlaceTables(fine, &c));
   PetscCall(PetscMalloc1(mesh->nhalo, &c.corner));
@@ -91,13 +91,13 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   VpLoop(mesh->nhalo, FindCorners, &c);
   PetscCall(VpPlaceArray(&fine->arrays, c.corner, mesh->nhalo, "parents", &view->corner));
   if (c.table) PetscCall(VpPlaceArray(&fine->arrays, c.table, (size_t)mesh->nhalo * mesh->dim, "parents", &view->table));
-  PetscCall(VpLevelPlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
-  PetscCall(VpLevelPlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
-  view->ncoarse = mesh->coarser->nown;
+  PetscCall(VpLevelPlaceMeshArray(fine, mesh->relation->parent, mesh->nhalo, "parents", &view->parent));
+  PetscCall(VpLevelPlaceMeshArray(fine, mesh->relation->child, (size_t)VpMeshCoarser(mesh)->nown << mesh->dim, "children", &view->child));
+  view->ncoarse = VpMeshCoarser(mesh)->nown;
   view->halves = PETSC_TRUE;
-  for (int32_t b = 0; b < mesh->domain->nbox; b++) {
+  for (int32_t b = 0; b < mesh->geometry->domain->nbox; b++) {
     for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->coarsening->merge[3 * (size_t)b + d];
+      const int merge = mesh->relation->step->merge[3 * (size_t)b + d];
 
       view->merged |= (merge != VP_MERGE_NONE) << d;
       view->halves = (PetscBool)(view->halves && merge == VP_MERGE_HALVES);

@@ -1,8 +1,7 @@
 /* Questions to other ranks about what they have. */
 #include "internal.h"
 
-PetscErrorCode VpAskRanks(MPI_Comm comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer answer,
-                          const void *context, PetscInt number[])
+PetscErrorCode VpAskRanks(MPI_Comm comm, const VpQuestions *ask, VpAnswer answer, const void *context, PetscInt number[])
 {
   const PetscInt *degree;
   PetscSFNode    *root;
@@ -11,19 +10,19 @@ PetscErrorCode VpAskRanks(MPI_Comm comm, PetscInt n, const PetscMPIInt rank[], s
   MPI_Datatype    unit;
   PetscSF         sf;
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &root));
-  for (PetscInt i = 0; i < n; i++) root[i] = (PetscSFNode){.rank = rank[i], .index = 0};
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(ask->n, &root));
+  for (PetscInt i = 0; i < ask->n; i++) root[i] = (PetscSFNode){.rank = ask->rank[i], .index = 0};
   PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, 1, n, NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetGraph(sf, 1, ask->n, NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
   PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
   PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  PetscCall(PetscMalloc2(bytes * degree[0], &asked, degree[0], &found));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)bytes, MPI_BYTE, &unit));
+  PetscCall(PetscMalloc2(ask->bytes * degree[0], &asked, degree[0], &found));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)ask->bytes, MPI_BYTE, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(PetscSFGatherBegin(sf, unit, question, asked));
-  PetscCall(PetscSFGatherEnd(sf, unit, question, asked));
-  for (PetscInt i = 0; i < degree[0]; i++) found[i] = answer(context, asked + bytes * i);
+  PetscCall(PetscSFGatherBegin(sf, unit, ask->question, asked));
+  PetscCall(PetscSFGatherEnd(sf, unit, ask->question, asked));
+  for (PetscInt i = 0; i < degree[0]; i++) found[i] = answer(context, asked + ask->bytes * i);
   PetscCall(PetscSFScatterBegin(sf, MPIU_INT, found, number));
   PetscCall(PetscSFScatterEnd(sf, MPIU_INT, found, number));
   PetscCallMPI(MPI_Type_free(&unit));

@@ -17,6 +17,13 @@ PetscBool      VpDomainIsSame(VpDomain, VpDomain); /* domain.c: whether they hav
 /* of two bits a direction the lower ones: of a zone, those that are set at the ends of a box; of sides, the lower sides */
 enum { VP_LOWER_BITS = 0x15 };
 
+/* the item that stands for all that were found to be the same as i: set[] leads from item to item, and ends at it */
+static inline int32_t VpRoot(int32_t set[], int32_t i)
+{
+  while (set[i] != i) i = set[i] = set[set[i]];
+  return i;
+}
+
 /* whether the box beyond a side is at the other end of the domain */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
 {
@@ -79,10 +86,9 @@ PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], Pets
 
 /* coarsening.c */
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
-/* a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a
-   position */
+/* a cell's parent; its number among the children, a bit a direction; the number of parents whose first child lies before a position */
 int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
-void    VpChildrenOf(const VpCoarsening *, VpLattice fine, int64_t parent, int64_t child[]);
+int     VpChildNumber(const VpCoarsening *, VpLattice fine, int64_t cell);
 int64_t VpParentsBefore(const VpCoarsening *, VpLattice fine, int64_t cell);
 
 /* A set of cells in the order of their insertion: their positions are the keys of a dictionary without items. */
@@ -106,89 +112,109 @@ static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index
   return VpDictionaryFind(set, &(uint64_t){cell});
 }
 
-/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours; the rest of two
+/* the positions [first, last) */
+typedef struct {
+  int64_t first, last;
+} VpRange;
+static inline PetscBool VpIsIn(VpRange range, int64_t position)
+{
+  return (PetscBool)(range.first <= position && position < range.last);
+}
+
+/* The ghosts of own cells, in the four groups that mesh.h draws: face neighbours; the rest of two
    layers, and the cells of `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep,
    extra: NULL where there are none. Each group is sorted; group g ends at end[g] of halo->key. */
-PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo,
-                            int32_t end[4]);
+PetscErrorCode VpHaloCreate(VpLattice, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4]); /* sorts the groups of such a set */
-/* adds the neighbours of a cell that are not among [first, last): across faces, or with `corners` all 3^dim - 1 */
-PetscErrorCode VpAddAround(VpLattice, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *);
+/* adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1 */
+PetscErrorCode VpAddAround(VpLattice, VpRange own, PetscBool corners, int64_t cell, VpCellSet *);
 
-/* askranks.c: number[i] = the answer of rank[i] to the i-th question, of so many bytes each, from its own context. Collective */
+/* n questions to other ranks, of so many bytes each */
+typedef struct {
+  PetscInt           n;
+  const PetscMPIInt *rank;
+  size_t             bytes;
+  const void        *question;
+} VpQuestions;
+/* askranks.c: number[i] = the answer of rank[i] to the i-th question from its own context. Collective */
 typedef PetscInt (*VpAnswer)(const void *context, const void *question);
-PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
-                          PetscInt number[]);
+PetscErrorCode VpAskRanks(MPI_Comm, const VpQuestions *, VpAnswer, const void *context, PetscInt number[]);
 
-/* uniformforest.c: starts libsc and p4est unless they run already. Only the files of forest/ know p4est. */
+/* p4est.c: starts libsc and p4est unless they run already. Only the files of forest/ know p4est. */
 PetscErrorCode VpForestInitialize(void);
-/* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
-   VpLatticeIsUniform. Errors are those of VpMeshCreate. */
-PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
-/* adaptiveforest.c: what is done with forests of p4est (VpMesh.forest), a table for each dimension. All is collective
+/* adaptiveforest.c: what is done with forests, a table for each dimension. All is collective
    unless it is said otherwise. */
 typedef struct {
   int deepest; /* the greatest depth of leaves */
   /* makes the forest of a mesh that is not adaptive. Requires: VpLatticeIsUniform, VpForestInitialize() */
-  void *(*create)(VpMesh);
+  VpForest (*create)(VpMesh);
   /* makes the adapted forest that VpMeshAdapt describes */
-  void *(*adapt)(void *forest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
+  VpForest (*adapt)(VpForest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
   /* Makes a forest of leaves of these depths, which are own ones until work is balanced: in their order, from the place on that has so many
      boxes and then so many smallest leaves before it. Requires: the leaves of all ranks fill the boxes, VpForestInitialize() */
-  void *(*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], const int64_t before[2]);
+  VpForest (*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], const int64_t before[2]);
   /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
-  PetscErrorCode (*fill)(void *forest, VpMesh, PetscSFNode **owner);
+  PetscErrorCode (*fill)(VpForest, VpMesh, PetscSFNode **owner);
   /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */
-  void (*take_coefficient)(void *forest, int width, PetscReal a[]);
+  void (*take_coefficient)(VpForest, int width, PetscReal a[]);
   /* the number of leaves on all ranks. Not collective */
-  double (*size)(void *forest);
+  double (*size)(VpForest);
   /* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number. Not collective */
-  PetscMPIInt (*owner)(void *forest, int32_t box, const PetscReal x[]);
-  int32_t (*leaf)(void *forest, int32_t box, const PetscReal x[]);
-  void (*destroy)(void *forest);
+  PetscMPIInt (*owner)(VpForest, int32_t box, const PetscReal x[]);
+  int32_t (*leaf)(VpForest, int32_t box, const PetscReal x[]);
+  void (*destroy)(VpForest);
 } VpForestOps;
 extern const VpForestOps         VpForestOps2, VpForestOps3;
 static inline const VpForestOps *VpForestOpsOf(int dim)
 {
   return dim == 2 ? &VpForestOps2 : &VpForestOps3;
 }
-/* adaptive.c: finds the leaves at[n] around places, which may be other ranks'. Collective */
-typedef struct {
-  int32_t   box;
-  PetscReal x[3];
-} VpBoxPoint;
-PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpBoxPoint[], PetscSFNode at[]);
-
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh on a lattice, whose reference it takes over, without cells */
 PetscErrorCode VpMeshBegin(MPI_Comm, VpLattice, VpMesh *);
-/* mesh.c: a mesh that knows no other level, and the set of its ghosts, unless `ghosts` is NULL. sweep, extra: as of VpHaloCreate. counts:
-   own cells of the ranks; NULL: equal pieces of a uniform lattice. Collective */
-PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *,
-                           VpCellSet *ghosts);
+/* mesh.c: a mesh that knows no other level. sweep, extra: as of VpHaloCreate. counts: own cells of the ranks; NULL: equal pieces of a
+   uniform lattice. Collective */
+PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *);
+/* geometry.c, parents.c */
+PetscErrorCode VpGeometryDestroy(VpGeometry *);
+PetscErrorCode VpRelationDestroy(VpRelation *);
 /* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose groups are known */
 PetscErrorCode VpMeshSetExchange(VpMesh, PetscSFNode owner[]);
-/* parents.c: orphans and the exchange of own parents' children that other ranks have, once parent and child are there */
-PetscErrorCode VpMeshSetChildren(VpMesh fine);
-/* see VpMesh->zone: of the cell with this coordinate among 2^bits */
+/* see VpGeometry.zone: of the cell with this coordinate among 2^bits */
 static inline int VpZoneOf(int bits, int32_t coord)
 {
   const int32_t last = ((int32_t)1 << bits) - 1;
 
   return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
 }
-/* cells.c: box, coord, zone and neighbor of a mesh that knows the numbers of its cells */
-PetscErrorCode VpMeshSetCells(VpMesh, const VpCellSet *ghosts);
-
-/* A position's local number: that of an own cell, or of one in the set of ghosts; else VP_UNKNOWN. What stands for a boundary stays. */
-static inline int32_t VpLocalOf(VpMesh mesh, const VpCellSet *ghosts, int64_t cell)
+/* The positions of a mesh's local cells: own ones are a range, unless the mesh is a part of its lattice; other cells are in a set, in their
+   order. */
+typedef struct {
+  VpRange   own; /* empty where own cells are in the set, too */
+  VpCellSet other;
+} VpPositions;
+/* mesh.c: of a mesh that has its cells */
+PetscErrorCode        VpPositionsCreate(VpMesh, VpPositions *);
+static inline int64_t VpPositionOf(const VpPositions *p, int32_t cell)
 {
-  int32_t ghost;
+  const int64_t nown = p->own.last - p->own.first;
+
+  return cell < nown ? p->own.first + cell : VpCellSetAt(&p->other, (int32_t)(cell - nown));
+}
+/* a position's local number, or VP_UNKNOWN. What stands for a boundary stays. */
+static inline int32_t VpLocalOf(const VpPositions *p, int64_t cell)
+{
+  int32_t other;
 
   if (cell < 0) return (int32_t)cell;
-  if (cell >= mesh->first && cell < mesh->first + mesh->nown) return (int32_t)(cell - mesh->first);
-  ghost = VpCellSetFind(ghosts, cell);
-  return ghost < 0 ? VP_UNKNOWN : mesh->nown + ghost;
+  if (VpIsIn(p->own, cell)) return (int32_t)(cell - p->own.first);
+  other = VpCellSetFind(&p->other, cell);
+  return other < 0 ? VP_UNKNOWN : (int32_t)(p->own.last - p->own.first) + other;
 }
+/* cells.c: the geometry of cells, and `neighbor`, of a mesh that has the numbers of its cells */
+PetscErrorCode VpMeshSetCells(VpMesh, const VpPositions *);
+/* parents.c: relates a mesh and the next coarser one by a step of a lattice */
+PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse, VpLattice by,
+                            const VpCoarsening *);

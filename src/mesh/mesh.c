@@ -1,4 +1,4 @@
-/* Meshes: own cells from the forest's partition, their ghosts, and exchanges between the ranks. */
+/* Meshes: own cells, which are a piece of the curve, their ghosts, and exchanges between the ranks. */
 #include "internal.h"
 
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
@@ -18,7 +18,7 @@ PetscErrorCode VpMeshSetExchange(VpMesh mesh, PetscSFNode owner[])
 {
   const PetscInt nleaf[VP_GHOST_KINDS] = {mesh->nface - mesh->nown, mesh->nsweep - mesh->nown, mesh->nlocal - mesh->nown};
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
     PetscCall(PetscSFSetGraph(mesh->sf[kind], mesh->nown, nleaf[kind], NULL, PETSC_OWN_POINTER, owner, PETSC_COPY_VALUES));
@@ -31,7 +31,7 @@ static PetscErrorCode SetExchange(VpMesh mesh, const VpCellSet *ghosts)
 {
   PetscSFNode *owner;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(ghosts->n, &owner));
   for (int32_t i = 0; i < ghosts->n; i++) {
     owner[i].rank = VpOwnerOf(mesh->starts, mesh->size, VpCellSetAt(ghosts, i));
@@ -44,51 +44,81 @@ static PetscErrorCode SetExchange(VpMesh mesh, const VpCellSet *ghosts)
 
 PetscErrorCode VpMeshBegin(MPI_Comm comm, VpLattice lattice, VpMesh *mesh)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscNew(mesh));
   (*mesh)->refct = 1;
   PetscCall(PetscCommDuplicate(comm, &(*mesh)->comm, NULL));
   PetscCallMPI(MPI_Comm_size(comm, &(*mesh)->size));
-  (*mesh)->lattice = lattice;
-  (*mesh)->domain = lattice->domain;
+  PetscCall(PetscNew(&(*mesh)->geometry));
+  (*mesh)->geometry->lattice = lattice;
+  (*mesh)->geometry->domain = lattice->domain;
   (*mesh)->dim = lattice->domain->dim;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckCounts(MPI_Comm comm, VpLattice L, PetscMPIInt size, const PetscInt counts[])
+{
+  const double ncell = (double)L->ncell;
+  double       most = ceil(ncell / size), sum = 0;
+
+  PetscFunctionBegin;
+  for (int r = 0; counts && r < size; r++) {
+    PetscCheck(counts[r] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " cells for rank %d", counts[r], r);
+    most = PetscMax(r ? most : 0, (double)counts[r]);
+    sum += (double)counts[r];
+  }
+  PetscCheck(!counts || sum == ncell, comm, PETSC_ERR_ARG_SIZ, "%.0f cells given to the ranks, the mesh has %.0f", sum, ncell);
+  PetscCheck(most <= VP_MAX_CELLS, comm, PETSC_ERR_SUP,
+             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)", (int)L->domain->nbox, ncell,
+             most, VP_MAX_CELLS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Errors are those of VpMeshCreate. */
+static PetscErrorCode Cut(MPI_Comm comm, VpLattice lattice, PetscMPIInt size, const PetscInt counts[], PetscInt starts[])
+{
+  PetscFunctionBegin;
+  PetscCall(CheckCounts(comm, lattice, size, counts));
+  starts[0] = 0;
+  for (PetscInt64 r = 0; r < size; r++) starts[r + 1] = counts ? starts[r] + counts[r] : (PetscInt)((r + 1) * lattice->ncell / size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra,
-                           VpMesh *newmesh, VpCellSet *ghosts)
+                           VpMesh *newmesh)
 {
   VpMesh         mesh;
   PetscMPIInt    size, rank;
   int32_t        end[4];
-  VpCellSet      halo;
+  VpPositions    positions;
   PetscInt      *starts;
   PetscErrorCode ierr;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscMalloc1(size + 1, &starts));
-  ierr = VpForestPartition(comm, lattice, counts, starts); /* refuses sizes */
+  ierr = Cut(comm, lattice, size, counts, starts); /* refuses sizes */
   if (ierr) PetscCall(PetscFree(starts));
   PetscCall(ierr);
   PetscCall(VpMeshBegin(comm, VpReference(lattice), &mesh));
   for (int32_t i = 0; i < lattice->nshape; i++) {
     for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->shape[i].bits[d]);
   }
+  mesh->least = mesh->level;
   mesh->starts = starts;
   mesh->ncell = starts[size];
   mesh->first = starts[rank];
   mesh->nown = (int32_t)(starts[rank + 1] - starts[rank]);
-  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, sweep, extra, &halo, end));
+  positions.own = (VpRange){mesh->first, (int64_t)mesh->first + mesh->nown};
+  PetscCall(VpHaloCreate(lattice, positions.own, sweep, extra, &positions.other, end));
   mesh->nface = mesh->nown + end[0];
   mesh->nsweep = mesh->nown + end[1];
   mesh->nhalo = mesh->nown + end[2];
   mesh->nlocal = mesh->nown + end[3];
-  PetscCall(VpMeshSetCells(mesh, &halo));
-  PetscCall(SetExchange(mesh, &halo));
-  if (ghosts) *ghosts = halo;
-  else PetscCall(VpDictionaryDestroy(&halo));
+  PetscCall(VpMeshSetCells(mesh, &positions));
+  PetscCall(SetExchange(mesh, &positions.other));
+  PetscCall(VpDictionaryDestroy(&positions.other));
   *newmesh = mesh;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,10 +128,10 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
   VpLattice      lattice;
   PetscErrorCode ierr;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpForestCheckSize(comm, domain, level)); /* before numbers of cells are too large for anything */
   PetscCall(VpLatticeCreateUniform(domain, level, &lattice));
-  ierr = VpMeshBuild(comm, lattice, NULL, NULL, NULL, mesh, NULL);
+  ierr = VpMeshBuild(comm, lattice, NULL, NULL, NULL, mesh);
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,19 +139,81 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
 
 PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
 {
-  PetscFunctionBeginUser;
-  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, NULL, NULL, cut, NULL));
+  PetscFunctionBegin;
+  PetscCall(VpMeshBuild(mesh->comm, mesh->geometry->lattice, counts, NULL, NULL, cut));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < mesh->nown; i++) position[i] = mesh->first + i;
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, 1, MPIU_INT, position, position + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
+{
+  PetscInt *counts;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(mesh->size, &counts));
+  for (PetscInt64 i = 0; i < ranks; i++) /* every (size/ranks)-th rank */
+    counts[i * mesh->size / ranks] = (PetscInt)((i + 1) * mesh->ncell / ranks - i * mesh->ncell / ranks);
+  PetscCall(VpMeshCut(mesh, counts, gathered));
+  PetscCall(PetscFree(counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *sf)
+{
+  PetscLayout layout;
+  PetscInt   *position;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(to->nlocal, &position));
+  PetscCall(VpMeshPositions(to, position));
+  PetscCall(PetscLayoutCreate(from->comm, &layout));
+  PetscCall(PetscLayoutSetLocalSize(layout, from->nown));
+  PetscCall(PetscLayoutSetUp(layout));
+  PetscCall(PetscSFCreate(from->comm, sf));
+  PetscCall(PetscSFSetGraphLayout(*sf, layout, ghosts ? to->nlocal : to->nown, NULL, PETSC_OWN_POINTER, position));
+  PetscCall(PetscSFSetUp(*sf));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(PetscFree(position));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpMeshRanks(VpMesh mesh)
+{
+  PetscInt ranks = 0;
+
+  for (PetscMPIInt r = 0; r < mesh->size; r++) ranks += mesh->starts[r + 1] > mesh->starts[r];
+  return ranks;
+}
+
 PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, VpLink link)
 {
-  PetscFunctionBeginUser;
-  for (; mesh; mesh = mesh->coarser) {
+  PetscFunctionBegin;
+  for (; mesh; mesh = VpMeshCoarser(mesh)) {
     mesh->transport = transport;
     mesh->link = link;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPositionsCreate(VpMesh mesh, VpPositions *positions)
+{
+  const VpGeometry g = mesh->geometry;
+  const int32_t    first = VpMeshIsPart(mesh) ? 0 : mesh->nown;
+
+  PetscFunctionBegin;
+  positions->own = (VpRange){mesh->first, (int64_t)mesh->first + first};
+  PetscCall(VpCellSetCreate(&positions->other));
+  PetscCall(VpDictionaryReserve(&positions->other, mesh->nlocal - first));
+  for (int32_t i = first; i < mesh->nlocal; i++)
+    PetscCall(VpCellSetAdd(&positions->other, VpLatticeEncode(g->lattice, g->box[i], g->coord + 3 * (size_t)i)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,44 +221,29 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
 {
   VpMesh mesh = *newmesh;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *newmesh = NULL;
   if (!mesh || --mesh->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(PetscSFDestroy(&mesh->sf[kind]));
-  PetscCall(VpMeshDestroy(&mesh->coarser));
-  PetscCall(VpLatticeDestroy(&mesh->by));
-  PetscCall(VpLatticeDestroy(&mesh->lattice));
+  PetscCall(VpRelationDestroy(&mesh->relation));
+  PetscCall(VpGeometryDestroy(&mesh->geometry));
   if (mesh->forest) VpForestOpsOf(mesh->dim)->destroy(mesh->forest);
-  PetscCall(PetscFree(mesh->hang));
+  PetscCall(PetscFree(mesh->faces.face));
   PetscCall(PetscFree(mesh->leaf));
-  PetscCall(PetscFree(mesh->edge));
-  PetscCall(PetscFree(mesh->depth));
-  PetscCall(PetscFree(mesh->box));
-  PetscCall(PetscFree(mesh->coord));
-  PetscCall(PetscFree(mesh->zone));
   PetscCall(PetscFree(mesh->neighbor));
-  PetscCall(PetscFree(mesh->beyond));
-  PetscCall(PetscFree(mesh->parent));
-  PetscCall(PetscFree(mesh->child));
+  if (mesh->shared) PetscCall(PetscFree(mesh->shared->beyond));
+  PetscCall(PetscFree(mesh->shared));
   PetscCall(PetscFree(mesh->starts));
   PetscCall(PetscCommDestroy(&mesh->comm));
   PetscCall(PetscFree(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal size[])
-{
-  for (int d = 0; d < 3; d++) {
-    size[d] = VpCellSize(mesh, cell, d);
-    lower[d] = mesh->domain->lower[3 * (size_t)mesh->box[cell] + d] + mesh->coord[3 * (size_t)cell + d] * size[d];
-  }
-}
-
 PetscErrorCode VpBroadcast(PetscSF sf, size_t count, MPI_Datatype type, const void *roots, void *leaves)
 {
   MPI_Datatype unit;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Type_contiguous((int)count, type, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFBcastBegin(sf, unit, roots, leaves, MPI_REPLACE));
@@ -177,7 +254,7 @@ PetscErrorCode VpBroadcast(PetscSF sf, size_t count, MPI_Datatype type, const vo
 
 PetscErrorCode VpMeshExchange(VpMesh mesh, VpGhostKind kind, size_t count, MPI_Datatype type, const void *own, void *ghost)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (mesh->size > 1) PetscCall(VpBroadcast(mesh->sf[kind], count, type, own, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

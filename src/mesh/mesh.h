@@ -26,21 +26,21 @@
 
    The cells of an adaptive mesh are the leaves of a forest of different levels, balanced so that cells which share a face, an edge or a
    corner differ by one level at most. Its lattice is that of the whole boxes, and every cell has its depth. Its ghosts are the cells beyond
-   own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `hang`
-   lists it.
+   own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `faces`
+   list it.
 
    A level of an adaptive mesh (adaptivelevels.c) has the cells of one depth, leaves and those that were refined:
 
      +-------+---+---+     level 1 has four cells, of which the lower right one is a leaf, as the left ones are.
-     |       |   |   |     Level 2 has the four children of the upper right one. It ends at the edge === around them; `edge` lists
-     |       +---+---+     the two sides that hang there.
+     |       |   |   |     Level 2 has the four children of the upper right one. It ends at the edge === around them; `ends` of its
+     |       +---+---+     relation to level 1 list the two sides that hang there.
      |      ||   |   |     From the coarsest leaves' level on, levels are ordinary meshes.
      +-------+=======+
      |       |       |
      +-------+-------+
 
-   A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
-   "with sides" until VpMeshSetSides. */
+   What only some meshes have stands behind a pointer, which others leave NULL: `forest` and `geometry->depth` of adaptive ones, `leaf` of
+   their levels, `relation` where there is a coarser mesh, `shared` where ghosts are numbered by sides. */
 #pragma once
 #include "../base/reference.h"
 #include "../kernels/messages.h"
@@ -77,29 +77,35 @@ struct VpDomain_ {
                          The first 2 dim entries are the commonest conditions of the normals. In a periodic direction they hold for sides
                          that are not at an end of the domain, as around a hole. */
   PetscBool periodic[3];
-  int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or VpBoundaryAt(i) where there is entry i of `boundary` */
-  int32_t  *classes[3]; /* NULL until VpDomainGetClasses */
+  int32_t  *beyond;   /* [nbox][2 dim] the box beyond each side, or VpBoundaryAt(i) where there is entry i of `boundary` */
+  int32_t  *slabs[3]; /* NULL until VpDomainGetSlabs */
   enum { VP_CORNERS_UNKNOWN, VP_CORNERS_NONE, VP_CORNERS_SOME } corners; /* what VpDomainHasCorners found */
 };
 
-/* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Collective. Errors are: a box that is empty
-   or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where opposite boundary faces do not match, a domain
-   that is not connected. */
-PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
-                              const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
-/* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
+/* the boxes of a domain: lower and upper [nbox][dim]; boundary by outward normal, NULL: Dirichlet; periodic by direction, NULL: none */
+typedef struct {
+  int               dim;
+  int32_t           nbox;
+  const PetscReal  *lower, *upper;
+  const VpBoundary *boundary;
+  const PetscBool  *periodic;
+} VpBoxes;
+/* Collective. Errors are: a box that is empty or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where
+   opposite boundary faces do not match, a domain that is not connected. */
+PetscErrorCode VpDomainCreate(MPI_Comm, const VpBoxes *, VpDomain *);
+/* sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
 /* whether all sides with the same normal have the same condition */
 PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: those that are linked across sides with other normals. They have the same lower and upper
-   face there. class[box] = a box of them, the same for all; made at the first call. */
-PetscErrorCode          VpDomainGetClasses(VpDomain, int d, const int32_t **class);
+   face there. slab[box] = a box of them, the same for all; made at the first call. */
+PetscErrorCode          VpDomainGetSlabs(VpDomain, int d, const int32_t **slab);
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 {
   return domain->upper[3 * (size_t)box + d] - domain->lower[3 * (size_t)box + d];
 }
-/* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */
+/* what lies beyond a side whose entry in VpDomain.beyond or VpMesh.neighbor is this */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   if (beyond == VP_HANGING) return VP_SIDE_NONE;
@@ -189,8 +195,8 @@ typedef enum {
   VP_GHOST_FACE,  /* [nown, nface) */
   VP_GHOST_SWEEP, /* [nown, nsweep) */
   VP_GHOST_ALL,   /* [nown, nlocal) */
-  VP_GHOST_CHILD, /* those of VP_GHOST_SWEEP whose parent is own (with coarser) */
-  VP_GHOST_SIDE,  /* one ghost for every side that an own cell shares with a ghost (with sides) */
+  VP_GHOST_CHILD, /* those of VP_GHOST_SWEEP whose parent is own, once there is a relation */
+  VP_GHOST_SIDE,  /* one ghost for every side that an own cell shares with a ghost, once there is `shared` */
   VP_GHOST_KINDS,
   VP_GHOST_HALO = VP_GHOST_KINDS, /* [nown, nhalo): they travel with VP_GHOST_ALL */
   VP_GHOST_NONE                   /* no ghosts */
@@ -199,71 +205,131 @@ typedef enum {
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
 
-/* The sides of own cells of an adaptive mesh that hang, in the order of the cells. Fine cells of a face are numbered by a bit for each of
-   its directions, the lower direction lowest:
+/* Where the cells of a mesh are. They are boxes: that of the domain, halved as often as the lattice says, or `depth`. Who needs a length, a
+   point or an area of a cell asks the functions below. */
+typedef struct VpGeometry_ *VpGeometry;
+struct VpGeometry_ {
+  VpDomain  domain; /* that of the lattice */
+  VpLattice lattice;
+  int32_t  *box;   /* [nlocal] */
+  int32_t  *coord; /* [nlocal][3] position in its box, from 0 on */
+  uint8_t  *zone;  /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
+  uint8_t  *depth; /* [nlocal] how often the box was halved to make the cell (adaptive); else NULL */
+};
+/* how often a cell was halved along d */
+static inline int VpGeometryHalvings(VpGeometry g, int32_t cell, int d)
+{
+  return g->depth ? g->depth[cell] : VpShapeOf(g->lattice, g->box[cell])->bits[d];
+}
+/* the size of a cell in direction d, 1 beyond dim */
+static inline PetscReal VpGeometrySize(VpGeometry g, int32_t cell, int d)
+{
+  return VpLatticeSize(g->lattice, g->box[cell], d) / (PetscReal)(g->depth && d < g->domain->dim ? 1 << g->depth[cell] : 1);
+}
+/* the lower corner of a cell and its size in every direction (3 numbers, 1 beyond dim) */
+void VpGeometryBounds(VpGeometry, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* x [dim] = the point of a cell at the reference coordinates xi [dim] from 0 to 1; xi = those of the point in the cell nearest to x */
+void VpGeometryPoint(VpGeometry, int32_t cell, const PetscReal xi[], PetscReal x[]);
+void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscReal xi[]);
+/* the least size of a cell, its volume, the area of one of its sides */
+PetscReal VpGeometryLeast(VpGeometry, int32_t cell);
+PetscReal VpGeometryVolume(VpGeometry, int32_t cell);
+PetscReal VpGeometryArea(VpGeometry, int32_t cell, int side);
+/* whether all boxes have as many cells in all directions, or are halved into leaves */
+PetscBool VpGeometryIsHalved(VpGeometry);
+/* whether cells in a zone of a box, in the side's direction, touch that side of the box */
+static inline PetscBool VpGeometryIsAtEnd(VpGeometry g, int32_t box, int zone, int side)
+{
+  return (PetscBool)(zone == (side % 2 && VpShapeOf(g->lattice, box)->bits[side / 2] ? 3 : 1));
+}
+/* the zone of a cell along a direction */
+static inline int VpGeometryZone(VpGeometry g, int32_t cell, int d)
+{
+  return g->zone[cell] >> 2 * d & 3;
+}
+/* the box of the cell beyond a side, or a boundary as in the domain */
+static inline int32_t VpGeometryBoxBeyond(VpGeometry g, int32_t cell, int side)
+{
+  const int32_t box = g->box[cell];
 
-       +-------+---+     side x+ of the coarse cell c hangs: {c, 1, VP_HANG_COARSE, {f0, f1}}
-       |       |f1 |     and so do its counterparts:         {f0, 0, 0, {c}}
-       |   c   +---+                                         {f1, 0, 1, {c}}
-       |       |f0 |
-       +-------+---+  */
-enum { VP_HANG_COARSE = -1 };
+  return VpGeometryIsAtEnd(g, box, VpGeometryZone(g, cell, side / 2), side) ? g->domain->beyond[(size_t)box * 2 * g->domain->dim + side]
+                                                                            : box;
+}
+
+/* p4est's own data of an adaptive mesh, from which the next one is made: a p4est_t, in three dimensions a p8est_t */
+typedef struct VpForest_ *VpForest;
+
+/* A list of faces: sides that hang, or where a level ends. */
 typedef struct {
-  int32_t cell, side, part; /* part: the cell's number among the fine ones, or VP_HANG_COARSE */
-  int32_t beyond[4];        /* the coarse cell, or the 2^(dim-1) fine ones */
-} VpHang;
+  int32_t n;
+  VpFace *face; /* [n] */
+} VpFaces;
 
 typedef struct VpMesh_ *VpMesh;
+/* How a mesh and the next coarser one belong together. A parent lives where its first child lives. */
+typedef struct VpRelation_ *VpRelation;
+struct VpRelation_ {
+  VpMesh              coarse;
+  VpLattice           by; /* the fine mesh's lattice, or one with a coefficient, to which the step belongs */
+  const VpCoarsening *step;
+  int32_t            *parent;  /* [nhalo] local cell of the coarse mesh */
+  int32_t             orphans; /* own cells [orphans, nown) have own parents */
+  int32_t            *child;   /* [coarse->nown][2^dim] local cells of the fine mesh in [0, nsweep), -1: none. Where that is a part of its
+                                  lattice, [coarse->nlocal][2^dim] in [0, nhalo) */
+  VpFaces ends; /* sides of the coarse mesh's leaves with local cells of the fine one beyond them, where that is a part of its lattice. The
+                   leaf is in [0, nsweep) of the coarse mesh. */
+};
+
+/* The sides that own cells share with ghosts, of which VP_GHOST_SIDE has one each. */
+typedef struct {
+  int32_t  n;
+  int32_t *beyond; /* [nown][2 dim] as VpMesh.neighbor, but nown + i beyond the i-th of these sides; NULL where there are none */
+} VpSharedSides;
+
 struct VpMesh_ {
   int         refct;
   MPI_Comm    comm; /* of `size` ranks */
   PetscMPIInt size;
-  VpDomain    domain; /* that of the lattice */
-  VpLattice   lattice;
-  int         dim, level; /* level: the most bits of a shape; of an adaptive mesh, the greatest depth on all ranks */
-  int         least;      /* the least depth on all ranks (adaptive) */
-  PetscInt    ncell;      /* cells of all ranks */
-  PetscInt    first;      /* global position of the first own cell */
+  int         dim, level, least; /* the most and the least halvings of cells on all ranks; level: the most of a direction; least: the same,
+                                    unless adaptive */
+  PetscInt    ncell;             /* cells of all ranks */
+  PetscInt    first;             /* global position of the first own cell */
+  PetscInt   *starts;            /* [size+1] that of every rank */
   int32_t     nown, nface, nsweep, nhalo, nlocal;
-  int32_t    *box;             /* [nlocal] */
-  int32_t    *coord;           /* [nlocal][3] position in its box, from 0 on */
-  uint8_t    *zone;            /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t    *neighbor;        /* [nsweep][2 dim] a local cell, or a boundary as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
-  uint8_t    *depth;           /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
-  int32_t     nhang;           /* 0 unless adaptive */
-  VpHang     *hang;            /* [nhang] */
-  void       *forest;          /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
-  int64_t     ninner;          /* sides of own cells beyond which there are cells */
-  PetscInt   *starts;          /* [size+1] first global position of every rank */
-  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
-                              is coarser. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i +
-                              side, where own cells share the i-th side with a ghost, whose side this is */
-  int32_t  nside;              /* sides that own cells share with ghosts (with sides) */
-  int32_t *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
-  VpTransport         transport;
-  VpLink              link;       /* of VP_TRANSPORT_LINK, else NULL */
-  VpMesh              coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
-  VpLattice           by;         /* the lattice, or one with a coefficient, which the step belongs to; or NULL */
-  const VpCoarsening *coarsening; /* the step there, of that lattice (with coarser) */
-  int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
-  int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
-  int32_t            *child; /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser); of a level of an
-                                     adaptive mesh [coarser->nlocal][2^dim], in [0, nhalo) */
-  int32_t            *leaf;  /* [nsweep] of a level of an adaptive mesh: the leaf that the cell is, as its owner numbers own leaves;
-                                     -1: it is refined. Else NULL */
-  int32_t             nedge; /* of such a level: how many sides of the coarser one's leaves have local cells of this one beyond them */
-  VpHang             *edge;  /* [nedge] these sides: `cell` is the leaf, in [0, nsweep) of the coarser one, `beyond` are cells of this
-                                     one */
+  int32_t    *neighbor; /* [nsweep][2 dim] a local cell, or a boundary as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
+  int64_t     ninner;   /* sides of own cells beyond which there are cells */
+  VpFaces     faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
+  VpGeometry  geometry;
+  PetscSF     sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until
+                                  there is a relation. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells,
+                                  leaves 2 dim i + side, where own cells share the i-th side with a ghost, whose side this is */
+  VpTransport transport;
+  VpLink      link;        /* of VP_TRANSPORT_LINK, else NULL */
+  VpSharedSides *shared;   /* NULL until VpMeshSetSides */
+  VpRelation     relation; /* to the next coarser mesh; NULL until VpMeshCoarsen or VpMeshRefine */
+  VpForest       forest;   /* NULL unless adaptive */
+  int32_t       *leaf;     /* [nsweep] of a level of an adaptive mesh: the leaf that the cell is, as its owner numbers own leaves; -1: it is
+                              refined. Else NULL */
 };
+/* whether the cells are leaves of different levels */
+static inline PetscBool VpMeshIsAdaptive(VpMesh mesh)
+{
+  return (PetscBool)(mesh->forest != NULL);
+}
+/* the next coarser mesh, or NULL */
+static inline VpMesh VpMeshCoarser(VpMesh mesh)
+{
+  return mesh->relation ? mesh->relation->coarse : NULL;
+}
 
-/* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
+/* The mesh with every box refined `level` times, cut into equal pieces along the curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-/* A new reference to fine->coarser. The first call makes it, by the fine lattice or by one with a coefficient (VpLatticeWith). Requires:
-   the rule does not end there, and earlier calls had a lattice with the same result (VpMeshAgrees). */
+/* A new reference to the next coarser mesh. The first call makes it, by the fine lattice or by one with a coefficient (VpLatticeWith).
+   Requires: the rule does not end there, and earlier calls had a lattice with the same result (VpMeshAgrees). */
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice, VpCoarsen, VpMesh *coarse);
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice, VpCoarsen, PetscBool *);
-/* a new mesh whose ->coarser is coarse: children live with their parent. It is an error unless all boxes have as many cells in all
+/* a new mesh whose next coarser one is `coarse`: children live with their parent. It is an error unless all boxes have as many cells in all
    directions. */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
 /* A new mesh of the same domain. Marked cells are refined, and families whose cells are all marked are coarsened. Then others are refined
@@ -278,22 +344,27 @@ PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscRe
 /* The mesh whose cells were halved so often, along the curve. A rank gives any part of depth[], in the order of the ranks, and may get
    other cells, as from VpMeshAdapt. Errors: cells that do not fill the boxes, or with levels that are not balanced. Collective */
 PetscErrorCode VpMeshCreateLeaves(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], VpMesh *);
-/* The finest level of an adaptive mesh; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of the least
-   depth. A cell lives where the first leaf in it lives. Error where positions on a level exceed 64 bits. Collective */
+/* The finest level of an adaptive mesh; its coarser ones follow by VpMeshCoarser, the last of them the ordinary mesh of all cells of the
+   least depth. A cell lives where the first leaf in it lives. Error where positions on a level exceed 64 bits. Collective */
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest);
 /* the lattice of that last level, and of any other mesh its own: a new reference */
 PetscErrorCode VpMeshBaseLattice(VpMesh, VpLattice *);
 /* whether it is a level with only a part of the cells that its lattice has */
 static inline PetscBool VpMeshIsPart(VpMesh mesh)
 {
-  return (PetscBool)(mesh->leaf && mesh->ncell < mesh->lattice->ncell);
+  return (PetscBool)(mesh->leaf && mesh->ncell < mesh->geometry->lattice->ncell);
 }
-/* Whether all cells at an edge of such a level are swept here. Then so is the leaf, and its other sides are among the level's edges. */
-static inline PetscBool VpMeshSweepsEdge(VpMesh mesh, const VpHang *edge)
+/* whether cells in a zone of a box have the same size, and the same beyond their sides */
+static inline PetscBool VpMeshIsByBox(VpMesh mesh)
+{
+  return (PetscBool)(!VpMeshIsAdaptive(mesh) && !VpMeshIsPart(mesh));
+}
+/* Whether all cells at an end of such a level are swept here. Then so is the leaf, and its other sides are among the level's ends. */
+static inline PetscBool VpMeshSweepsEnd(VpMesh mesh, const VpFace *end)
 {
   PetscBool all = PETSC_TRUE;
 
-  for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && edge->beyond[i] < mesh->nsweep);
+  for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && end->cell[1 + i] < mesh->nsweep);
   return all;
 }
 /* The cells of a mesh `from` that cover own cells of a mesh `to` of the same boxes. Each own cell is covered by one cell, as large or
@@ -308,14 +379,14 @@ typedef struct {
 PetscBool VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, with as many cells in all directions or leaves */
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
 PetscErrorCode VpOverlapDestroy(VpOverlap *);
-PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
+PetscErrorCode VpMeshSetSides(VpMesh);                       /* shared, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly
    spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 /* copies.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first
-   and starts are those of one copy. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
+   and starts are those of one copy. coarser: of as many copies of the next coarser mesh, or NULL. Requires: it is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode          VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
@@ -324,40 +395,12 @@ PetscErrorCode          VpMeshDestroy(VpMesh *);
 PetscInt                VpMeshRanks(VpMesh); /* how many ranks have cells */
 static inline PetscBool VpMeshHasPatches(VpMesh mesh)
 {
-  return (PetscBool)(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice));
+  return (PetscBool)(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->geometry->lattice));
 }
-/* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
-void VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
-/* whether cells in a zone of a box, in the side's direction, touch that side of the box */
-static inline PetscBool VpMeshIsAtEnd(VpMesh mesh, int32_t box, int zone, int side)
-{
-  return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1));
-}
-/* what the mesh has of the cell beyond a side; the zone of a cell along a direction */
+/* what the mesh has of the cell beyond a side */
 static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
 {
   return mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
-}
-static inline int VpZoneAlong(VpMesh mesh, int32_t cell, int d)
-{
-  return mesh->zone[cell] >> 2 * d & 3;
-}
-/* the box of the cell beyond a side, or a boundary as in the domain */
-static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
-{
-  const int32_t box = mesh->box[cell];
-
-  return VpMeshIsAtEnd(mesh, box, VpZoneAlong(mesh, cell, side / 2), side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
-}
-/* how often cell was halved along d */
-static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
-{
-  return mesh->depth ? mesh->depth[cell] : VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d];
-}
-/* the size of a cell in direction d, 1 beyond dim */
-static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
-{
-  return VpLatticeSize(mesh->lattice, mesh->box[cell], d) / (PetscReal)(mesh->depth && d < mesh->dim ? 1 << mesh->depth[cell] : 1);
 }
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there. If there are several, it is one of them. *outside:
    the first point that lies in none, or n. Collective */
@@ -396,8 +439,8 @@ int            VpMeshSeams(VpMesh); /* the directions where there are seams */
 /* of the vertex at the upper corner of a cell along d: 0 at a seam, 1 even, 2 odd */
 static inline int VpVertexDigit(VpMesh mesh, int32_t cell, int d)
 {
-  const VpLattice L = mesh->lattice;
-  const int32_t   box = mesh->box[cell], at = mesh->coord[3 * (size_t)cell + d];
+  const VpLattice L = mesh->geometry->lattice;
+  const int32_t   box = mesh->geometry->box[cell], at = mesh->geometry->coord[3 * (size_t)cell + d];
 
   if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 0;
   return 2 - ((at ^ (L->parity ? L->parity[box] >> d : 0)) & 1);

@@ -13,7 +13,7 @@ typedef struct {
   double    form[VP_HANG_FORM]; /* as VpHangingForm(), of K's side, with the coefficients that F's lines have */
   double    reaction;
 } VpEdgeKey;
-VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge);
+VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpFace *edge);
 /* its numbers as words, to tell keys apart */
 enum { VP_EDGE_WORDS = 2 + 4 * VP_LINE_WORDS + 2 * (VP_FDM_WORDS + 1) };
 void VpEdgeWords(const VpEdgeKey *, int dim, uint64_t word[VP_EDGE_WORDS]);

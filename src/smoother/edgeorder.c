@@ -4,9 +4,9 @@
 
 /* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
    and along its normal the same second bit. */
-static int32_t ColorOf(VpMesh coarse, const VpHang *edge)
+static int32_t ColorOf(VpMesh coarse, const VpFace *edge)
 {
-  const int32_t *coord = coarse->coord + 3 * (size_t)edge->cell;
+  const int32_t *coord = coarse->geometry->coord + 3 * (size_t)edge->cell[0];
   int32_t        color = edge->side;
 
   for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
@@ -51,23 +51,23 @@ static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
 static void FindStep(const Steps *s, int32_t at)
 {
   const VpMesh  mesh = s->fine;
-  const VpHang *edge = mesh->edge;
-  const int32_t K = edge[at].cell;
+  const VpFace *edge = mesh->relation->ends.face;
+  const int32_t K = edge[at].cell[0];
   const int     faces = 1 << (mesh->dim - 1);
   int32_t       first = at, past = at + 1;
-  uint8_t       steps = LastAround(mesh->coarser, s->xc, K);
+  uint8_t       steps = LastAround(VpMeshCoarser(mesh), s->xc, K);
 
-  while (first > 0 && edge[first - 1].cell == K) first--;
-  while (past < mesh->nedge && edge[past].cell == K) past++;
-  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, edge[at].beyond[i]));
+  while (first > 0 && edge[first - 1].cell[0] == K) first--;
+  while (past < mesh->relation->ends.n && edge[past].cell[0] == K) past++;
+  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, edge[at].cell[1 + i]));
   for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[edge[side].beyond[i]]);
+    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[edge[side].cell[1 + i]]);
   }
   s->step[at] = steps++;
   s->xc[K] = steps;
-  for (int i = 0; i < faces; i++) s->x[edge[at].beyond[i]] = steps;
+  for (int i = 0; i < faces; i++) s->x[edge[at].cell[1 + i]] = steps;
   for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) s->b[edge[side].beyond[i]] = steps;
+    for (int i = 0; i < faces; i++) s->b[edge[side].cell[1 + i]] = steps;
   }
 }
 
@@ -85,7 +85,7 @@ static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int3
   Steps s = {.fine = fine, .step = number};
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc3(fine->nlocal, &s.x, fine->nlocal, &s.b, fine->coarser->nlocal, &s.xc));
+  PetscCall(PetscCalloc3(fine->nlocal, &s.x, fine->nlocal, &s.b, VpMeshCoarser(fine)->nlocal, &s.xc));
   for (int color = 0; color < VP_EDGE_COLORS; color++) {
     s.order = order + start[color];
     VpLoop(start[color + 1] - start[color], FindSteps, &s);
@@ -95,37 +95,37 @@ static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int3
 }
 
 /* hanging[i] = the sides of edge i's K that hang, as bits. CPUs work on several patches at a time, best on those of like K. */
-static void FindHanging(VpMesh fine, int32_t hanging[])
+static void FindHanging(const VpFaces *ends, int32_t hanging[])
 {
-  const VpHang *edge = fine->edge;
+  const VpFace *edge = ends->face;
 
-  for (int32_t first = 0, last; first < fine->nedge; first = last) {
+  for (int32_t first = 0, last; first < ends->n; first = last) {
     int32_t sides = 0;
 
-    for (last = first; last < fine->nedge && edge[last].cell == edge[first].cell; last++) sides |= 1 << edge[last].side;
+    for (last = first; last < ends->n && edge[last].cell[0] == edge[first].cell[0]; last++) sides |= 1 << edge[last].side;
     for (int32_t i = first; i < last; i++) hanging[i] = sides;
   }
 }
 
 PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays, VpEdgeView *view)
 {
-  const int32_t most = 1 << 2 * fine->dim;
-  int32_t      *list, *order, *number, *hanging, *start, n = 0;
+  const VpFaces *ends = &fine->relation->ends;
+  const int32_t  most = 1 << 2 * fine->dim;
+  int32_t       *list, *order, *number, *hanging, *start, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(
-    PetscMalloc5(fine->nedge, &list, fine->nedge, &order, fine->nedge, &number, fine->nedge, &hanging, PetscMax(types, most) + 1, &start));
-  for (int32_t i = 0; i < fine->nedge; i++) {
+  PetscCall(PetscMalloc5(ends->n, &list, ends->n, &order, ends->n, &number, ends->n, &hanging, PetscMax(types, most) + 1, &start));
+  for (int32_t i = 0; i < ends->n; i++) {
     list[i] = i;
-    number[i] = fine->edge[i].side;
+    number[i] = ends->face[i].side;
   }
-  Sort(fine->nedge, list, 2 * fine->dim, number, view->kind, order);
-  PetscCall(VpPlaceArray(arrays, order, fine->nedge, "edge patches", &view->by_kind));
-  for (int32_t i = 0; i < fine->nedge; i++) {
-    number[i] = ColorOf(fine->coarser, &fine->edge[i]);
-    if (VpMeshSweepsEdge(fine, &fine->edge[i])) list[n++] = i;
+  Sort(ends->n, list, 2 * fine->dim, number, view->kind, order);
+  PetscCall(VpPlaceArray(arrays, order, ends->n, "edge patches", &view->by_kind));
+  for (int32_t i = 0; i < ends->n; i++) {
+    number[i] = ColorOf(VpMeshCoarser(fine), &ends->face[i]);
+    if (VpMeshSweepsEnd(fine, &ends->face[i])) list[n++] = i;
   }
-  FindHanging(fine, hanging);
+  FindHanging(ends, hanging);
   Sort(n, list, types, type, start, order);
   Sort(n, order, most, hanging, start, list);
   Sort(n, list, VP_EDGE_COLORS, number, view->start, order);

@@ -267,14 +267,15 @@ typedef struct {
 
 static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Keys  *keys = context;
-  const VpMesh mesh = keys->fine->mesh;
+  const Keys   *keys = context;
+  const VpMesh  mesh = keys->fine->mesh;
+  const VpFace *edge = mesh->relation->ends.face;
 
   for (int32_t i = first; i < last; i++) {
     VpEdgeKey key;
 
-    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
-    key = VpEdgeKeyOf(keys->fine, keys->coarse, &mesh->edge[i]);
+    if (!VpMeshSweepsEnd(mesh, &edge[i])) continue;
+    key = VpEdgeKeyOf(keys->fine, keys->coarse, &edge[i]);
     VpEdgeWords(&key, mesh->dim, keys->word + (size_t)i * VP_EDGE_WORDS);
   }
 }
@@ -282,20 +283,20 @@ static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
 /* type[i] = the entry for edge i, or -1 where it is not swept; the different keys; of_type[type] = the first edge that has it */
 static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], int32_t of_type[], VpDictionary *keys)
 {
-  const VpMesh mesh = fine->mesh;
-  uint64_t    *word;
+  const VpFaces *ends = &fine->mesh->relation->ends;
+  uint64_t      *word;
 
   PetscFunctionBegin;
-  PetscCall(VpMallocLarge((size_t)mesh->nedge * VP_EDGE_WORDS, &word));
-  VpLoop(mesh->nedge, FindKeys, &(Keys){fine, coarse, word});
-  for (int32_t i = 0; i < mesh->nedge; i++) {
+  PetscCall(VpMallocLarge((size_t)ends->n * VP_EDGE_WORDS, &word));
+  VpLoop(ends->n, FindKeys, &(Keys){fine, coarse, word});
+  for (int32_t i = 0; i < ends->n; i++) {
     const uint64_t *its = word + (size_t)i * VP_EDGE_WORDS;
 
     type[i] = -1;
-    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
+    if (!VpMeshSweepsEnd(fine->mesh, &ends->face[i])) continue;
     type[i] = VpDictionaryFind(keys, its);
     if (type[i] < 0) {
-      const VpEdgeKey key = VpEdgeKeyOf(fine, coarse, &mesh->edge[i]);
+      const VpEdgeKey key = VpEdgeKeyOf(fine, coarse, &ends->face[i]);
 
       PetscCall(VpDictionaryAdd(keys, its, &key, &type[i]));
       of_type[type[i]] = i;
@@ -317,12 +318,12 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
   const int           faces = 1 << (fine->mesh->dim - 1);
 
   for (int32_t i = first; i < last; i++) {
-    const VpHang   *edge = &fine->mesh->edge[i];
-    const PetscReal a = VpLevelCoefficient(coarse, edge->cell, edge->side / 2),
-                    b = VpLevelCoefficientBeyond(coarse, edge->cell, edge->side);
+    const VpFace   *edge = &fine->mesh->relation->ends.face[i];
+    const PetscReal a = VpLevelCoefficient(coarse, edge->cell[0], edge->side / 2),
+                    b = VpLevelCoefficientBeyond(coarse, edge->cell[0], edge->side);
     double form[VP_HANG_FORM];
 
-    to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
+    to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell[0]);
     VpHangingForm(coarse, fine, edge, form);
     for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[VP_HANG_A + f] - VpHarmonicMean(a, b);
   }
@@ -332,37 +333,38 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
    beyond for all of a side; `excess` says by how much the coefficient of every fine face is larger. */
 static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
 {
-  const VpMesh mesh = fine->mesh;
-  const int    faces = 1 << (mesh->dim - 1);
-  double      *weight, *excess;
+  const int32_t n = fine->mesh->relation->ends.n;
+  const int     faces = 1 << (fine->mesh->dim - 1);
+  double       *weight, *excess;
 
   PetscFunctionBegin;
   if (VpLevelIsUniform(fine)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(mesh->nedge, &weight, (size_t)mesh->nedge * faces, &excess));
-  VpLoop(mesh->nedge, FindCoefficients, &(Coefficients){fine, coarse, weight, excess});
-  PetscCall(VpArraysPlaceReals(arrays, weight, mesh->nedge, "edge patches", &view->weight));
-  PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)mesh->nedge * faces, "edge patches", &view->excess));
+  PetscCall(PetscMalloc2(n, &weight, (size_t)n * faces, &excess));
+  VpLoop(n, FindCoefficients, &(Coefficients){fine, coarse, weight, excess});
+  PetscCall(VpArraysPlaceReals(arrays, weight, n, "edge patches", &view->weight));
+  PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)n * faces, "edge patches", &view->excess));
   PetscCall(PetscFree2(weight, excess));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *arrays, VpEdgeView *view)
 {
-  const VpMesh mesh = fine->mesh;
-  const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
-  VpDictionary keys;
-  int32_t     *type, *of_type;
-  double      *table, *room;
+  const VpMesh   mesh = fine->mesh;
+  const VpFaces *ends = &mesh->relation->ends;
+  const size_t   size = VpEdgeSize(fine->basis.n, mesh->dim);
+  VpDictionary   keys;
+  int32_t       *type, *of_type;
+  double        *table, *room;
 
   PetscFunctionBegin;
-  PetscCall(VpPlaceHanging(coarse, fine, mesh->nedge, mesh->edge, arrays, &view->sides));
+  PetscCall(VpPlaceHanging(coarse, fine, ends, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
   PetscCall(VpDictionaryCreate(VP_EDGE_WORDS, sizeof(VpEdgeKey), &keys));
-  PetscCall(PetscMalloc2(mesh->nedge, &type, mesh->nedge, &of_type));
+  PetscCall(PetscMalloc2(ends->n, &type, ends->n, &of_type));
   PetscCall(NumberKeys(fine, coarse, type, of_type, &keys));
   PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
   VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
-  PetscCall(VpPlaceArray(arrays, type, mesh->nedge, "edge patches", &view->type));
+  PetscCall(VpPlaceArray(arrays, type, ends->n, "edge patches", &view->type));
   view->ntype = keys.n;
   PetscCall(VpPlaceArray(arrays, of_type, keys.n, "edge patches", &view->of_type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));

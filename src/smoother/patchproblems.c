@@ -21,11 +21,11 @@ static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
   const int d = side / 2;
 
   for (int c = 0; c < 1 << mesh->dim; c++) {
-    const int32_t box = (c >> d & 1) == side % 2 ? VpMeshBoxBeyond(mesh, cell[c], side) : VP_UNKNOWN;
+    const int32_t box = (c >> d & 1) == side % 2 ? VpGeometryBoxBeyond(mesh->geometry, cell[c], side) : VP_UNKNOWN;
 
-    if (box >= 0) return VpLatticeSize(mesh->lattice, box, d);
+    if (box >= 0) return VpLatticeSize(mesh->geometry->lattice, box, d);
   }
-  return VpCellSize(mesh, cell[side % 2 << d], d);
+  return VpGeometrySize(mesh->geometry, cell[side % 2 << d], d);
 }
 
 /* Of patches without mixed sides whose first cells are in a zone of a box, along d:
@@ -33,20 +33,21 @@ static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
      below | box | upper | above    their cells along d, and those beyond them, are in these boxes. Often all are one.    */
 static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
 {
-  const VpLattice L = mesh->lattice;
-  const int32_t  *beyond = mesh->domain->beyond + 2 * d;
+  const VpLattice L = mesh->geometry->lattice;
+  const int32_t  *beyond = mesh->geometry->domain->beyond + 2 * d;
   const int       bits = VpShapeOf(L, box)->bits[d], nside = 2 * mesh->dim;
-  const PetscBool first = VpMeshIsAtEnd(mesh, box, zone, 2 * d), last = VpMeshIsAtEnd(mesh, box, zone, 2 * d + 1);
-  const int32_t   upper = last ? beyond[(size_t)box * nside + 1] : box;
-  int32_t         ends[2] = {first ? beyond[(size_t)box * nside] : box, upper};
-  VpFdmKey        key = {.step = 0};
+  const PetscBool first = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d),
+                  last = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d + 1);
+  const int32_t upper = last ? beyond[(size_t)box * nside + 1] : box;
+  int32_t       ends[2] = {first ? beyond[(size_t)box * nside] : box, upper};
+  VpFdmKey      key = {.step = 0};
 
   if (upper < 0) return key; /* sizes 0: there are no such patches */
   if (last ? !VpShapeOf(L, upper)->bits[d] : zone == 2 || bits == 1) ends[1] = beyond[(size_t)upper * nside + 1];
   for (int s = 0; s < 2; s++) {
     key.h[s] = VpLatticeSize(L, s ? upper : box, d);
-    key.side[s] = VpDomainSide(mesh->domain, ends[s]);
-    key.h_beyond[s] = ends[s] < 0 ? VpDomainAlpha(mesh->domain, ends[s]) : VpLatticeSize(L, ends[s], d);
+    key.side[s] = VpDomainSide(mesh->geometry->domain, ends[s]);
+    key.h_beyond[s] = ends[s] < 0 ? VpDomainAlpha(mesh->geometry->domain, ends[s]) : VpLatticeSize(L, ends[s], d);
   }
   if (first && (upper == box ? bits <= 1 && ends[0] == box : ends[0] == upper && ends[1] == box && !bits)) {
     key.side[0] = key.side[1] = VP_SIDE_WRAP;
@@ -90,7 +91,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
   const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
-  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], VpZoneAlong(mesh, cell[0], d), d);
+  VpFdmKey       key = ProblemKeyAt(mesh, mesh->geometry->box[cell[0]], VpGeometryZone(mesh->geometry, cell[0], d), d);
 
   if (fit) {
     key.step = fit->step[d];

@@ -7,7 +7,7 @@
 static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
 {
   const VpLevel     level = problems->level;
-  const VpBoundary *boundary = level->mesh->domain->boundary;
+  const VpBoundary *boundary = level->mesh->geometry->domain->boundary;
   VpCommon          common = {.found = (PetscBool)(varies || (level->view.common.found && !problems->fit))};
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {

@@ -39,7 +39,7 @@ static void LineTraces(const Line *line, const VpFdmKey *key, int c, int s, Real
 }
 
 /* L += c (gamma J J^T - mean (N J^T + J N^T)) for a face's jump J and normal derivatives N */
-static void AddFace(Line *line, VpFace f, const Real J[N2], const Real N[N2])
+static void AddFace(Line *line, VpFaceTerms f, const Real J[N2], const Real N[N2])
 {
   for (int i = 0; i < 2 * line->n; i++)
     for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += f.c * (f.gamma * J[i] * J[j] - f.mean * (N[i] * J[j] + J[i] * N[j]));

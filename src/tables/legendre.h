@@ -49,8 +49,8 @@ static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
    part. */
 typedef struct {
   Real c, gamma, mean;
-} VpFace;
-VpFace VpFaceForm(VpSide, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty);
+} VpFaceTerms;
+VpFaceTerms VpFaceForm(VpSide, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty);
 
 /* A = M_to^-1 C_to T C_from^T takes coefficients in `from` to coefficients in `to`, where T [n][n] maps Legendre coefficients. Here C[i][m]
    = legendre, and coefficients u stand for the Legendre coefficients C^T u. */

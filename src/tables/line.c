@@ -10,14 +10,14 @@ const VpCondition VpConditions[] = {
 #undef VP_CONDITION
   [VP_SIDE_EDGE] = {0}};
 
-VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
+VpFaceTerms VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
   const VpCondition *is = &VpConditions[side];
 
-  if (side == VP_SIDE_INTERIOR) return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
+  if (side == VP_SIDE_INTERIOR) return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
   if (side == VP_SIDE_EDGE) /* the own part of the form between the cell's parent and what lies beyond */
-    return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
-  return (VpFace){a, is->penalty * penalty * 2 / h + is->alpha * h_beyond, is->mean};
+    return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
+  return (VpFaceTerms){a, is->penalty * penalty * 2 / h + is->alpha * h_beyond, is->mean};
 }
 
 double VpDirichletGamma(int degree, double penalty)
@@ -27,9 +27,9 @@ double VpDirichletGamma(int degree, double penalty)
 
 void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double reaction, double D[], double g[])
 {
-  int    n = b->n;
-  Real   h = key->h, K[VP_MAX_N * VP_MAX_N] = {0}, E[VP_MAX_N * VP_MAX_N], lv[2][VP_MAX_N], lq[2][VP_MAX_N];
-  VpFace face[2];
+  int         n = b->n;
+  Real        h = key->h, K[VP_MAX_N * VP_MAX_N] = {0}, E[VP_MAX_N * VP_MAX_N], lv[2][VP_MAX_N], lq[2][VP_MAX_N];
+  VpFaceTerms face[2];
 
   for (int l = 0; l < n; l++)
     for (int m = 0; m < n; m++) K[l * n + m] = LegendreStiff(l, m);
@@ -65,9 +65,9 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
 /* Compares the terms of both forms that test slopes, then the terms that test values. */
 void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, double B[])
 {
-  const Real   h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
-  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale),
-               face = VpFaceForm(key->side[s], h, a, key->h_beyond[s], key->a_beyond[s], scale);
+  const Real        h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
+  const VpFaceTerms inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale),
+                    face = VpFaceForm(key->side[s], h, a, key->h_beyond[s], key->a_beyond[s], scale);
 
   B[0] = B[3] = (double)(1 - 2 * face.mean * face.c / a);
   B[1] = 0;

@@ -51,13 +51,29 @@ static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
    entry i of the domain's table. */
 enum {
   VP_UNKNOWN = INT32_MIN, /* a cell beyond the ghosts, which this rank does not know */
-  VP_HANGING,             /* the side hangs: its face terms are not those of one cell */
+  VP_HANGING,             /* the side hangs: its terms are those of faces of a list (VpFace) */
   VP_EDGE                 /* the level ends: beyond the side is a leaf of the next coarser level */
 };
 VP_SIZE int VpIsBoundary(int64_t beyond)
 {
   return beyond < 0 && beyond > VP_EDGE;
 }
+/* A side of a cell and what lies beyond it, where that is not one cell like it: a face of a list. Fine cells are numbered by a bit for each
+   direction along the side, the lower direction lowest:
+
+       +-------+---+     side x+ of the coarse cell c: {{c, f0, f1}, .side = 1, .kind = VP_FACE_COARSE}
+       |       |f1 |     and its counterparts:         {{f0, c}, .side = 0, .half = 0, .kind = VP_FACE_FINE}
+       |   c   +---+                                   {{f1, c}, .side = 0, .half = 1, .kind = VP_FACE_FINE}
+       |       |f0 |
+       +-------+---+  */
+enum { VP_FACE_COARSE, VP_FACE_FINE };
+typedef struct {
+  int32_t cell[5];     /* the cell, then those beyond: the 2^(dim-1) fine ones, or the coarse one */
+  uint8_t side;        /* of the cell */
+  uint8_t orientation; /* how the sides of the two lie on each other, by p4est's number: 0, the directions of both are the same */
+  uint8_t half;        /* of a fine cell: its number among those at the coarse one's side */
+  uint8_t kind;        /* whether the cell is the coarse or a fine one */
+} VpFace;
 /* the entry of a boundary's code, and the code of an entry */
 VP_SIZE int32_t VpBoundaryEntry(int32_t beyond)
 {

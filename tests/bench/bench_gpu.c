@@ -87,7 +87,7 @@ static PetscErrorCode MeasureSpaces(Work *w)
   VpLevel   level;
 
   PetscFunctionBeginUser;
-  if (w->outer->mesh->depth) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpMeshIsAdaptive(w->outer->mesh)) PetscFunctionReturn(PETSC_SUCCESS);
   problem = ((DM_VPatchDG *)w->dm->data)->op->problem;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(spaces); i++) {
     if (w->degree < spaces[i].degree) continue;

@@ -129,7 +129,7 @@ static inline PetscErrorCode WorkDestroy(Work *w)
 /* Are all cells of one box, so that f = 1 has the same coefficients in all of them? */
 static inline PetscBool IsOneBox(const Work *w)
 {
-  return (PetscBool)(w->outer->mesh->domain->nbox == 1);
+  return (PetscBool)(w->outer->mesh->geometry->domain->nbox == 1);
 }
 
 /* b: f = 1. The basis is orthonormal: coefficients are moments. They are the same in all cells, and go with the root of a cell's volume,

@@ -53,7 +53,7 @@ static PetscErrorCode WriteCells(const Drawing *d)
   PetscFunctionBeginUser;
   PetscCall(Begin(d, "cells"));
   for (int32_t i = 0; i < d->mesh->nown; i++) {
-    VpMeshCellBounds(d->mesh, i, lower, size);
+    VpGeometryBounds(d->mesh->geometry, i, lower, size);
     PetscCall(PetscSynchronizedFPrintf(d->comm, d->json, "%s[%.10g, %.10g, %.10g, %d]", d->position[i] ? ", " : "", (double)lower[0],
                                        (double)lower[1], (double)size[0], d->rank));
   }
@@ -137,7 +137,7 @@ static int32_t FindMiddle(const Drawing *d, const VpPatches *patches)
   PetscReal lower[3], size[3];
 
   for (int32_t p = 0; p < patches->n; p++) {
-    VpMeshCellBounds(d->mesh, patches->cell[4 * (size_t)p], lower, size);
+    VpGeometryBounds(d->mesh->geometry, patches->cell[4 * (size_t)p], lower, size);
     if (PetscAbsReal(lower[0] + size[0] - 0.5) < 1e-10 && PetscAbsReal(lower[1] + size[1] - 0.5) < 1e-10) return p;
   }
   return 0;
@@ -234,7 +234,7 @@ static PetscErrorCode WriteLists(const Drawing *d)
   PetscCall(DMVPatchDGCreate(d->comm, 3, 1, 4, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(level->mesh, level->mesh->geometry->lattice->thinnest, &patches));
   counts[0] = level->mesh->nown;
   counts[1] = patches.n;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, d->comm));
@@ -262,7 +262,7 @@ static PetscErrorCode WriteAll(DM dm, Drawing *d)
   d->mesh = outer->mesh;
   PetscCall(PetscMalloc1(d->mesh->nlocal, &d->position));
   PetscCall(VpMeshPositions(d->mesh, d->position));
-  PetscCall(VpPatchesCreate(d->mesh, d->mesh->lattice->thinnest, &patches));
+  PetscCall(VpPatchesCreate(d->mesh, d->mesh->geometry->lattice->thinnest, &patches));
   PetscCall(PetscFPrintf(d->comm, d->json, "{\"degree\": %d, \"ranks\": %d", (int)degree, ranks));
   PetscCall(WriteCells(d));
   PetscCall(WritePoints(d, dm));

@@ -69,7 +69,7 @@ static PetscErrorCode MakeDomain(MPI_Comm comm, const Case *c, VpDomain *domain)
       }
     }
   }
-  PetscCall(VpDomainCreate(comm, c->dim, nbox, lower, upper, boundary, periodic, domain));
+  PetscCall(VpDomainCreate(comm, &(VpBoxes){c->dim, nbox, lower, upper, boundary, periodic}, domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,10 +126,10 @@ static PetscErrorCode MakeLattice(const Case *c, VpMesh mesh, int **lattice, int
 
 static int64_t Position(VpMesh mesh, int32_t cell)
 {
-  int64_t position = mesh->box[cell];
+  int64_t position = mesh->geometry->box[cell];
 
   for (int bit = mesh->level - 1; bit >= 0; bit--) {
-    for (int d = mesh->dim - 1; d >= 0; d--) position = 2 * position + (mesh->coord[3 * cell + d] >> bit & 1);
+    for (int d = mesh->dim - 1; d >= 0; d--) position = 2 * position + (mesh->geometry->coord[3 * cell + d] >> bit & 1);
   }
   return position;
 }
@@ -149,7 +149,7 @@ static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
   PetscCall(VpMeshCreate(comm, domain, 0, &mesh[1][0]));
   PetscCall(VpDomainDestroy(&domain));
   for (int level = c->levels - 1; level > 0; level--)
-    PetscCall(VpMeshCoarsen(mesh[0][level], mesh[0][level]->lattice, VP_COARSEN_FULL, &mesh[0][level - 1]));
+    PetscCall(VpMeshCoarsen(mesh[0][level], mesh[0][level]->geometry->lattice, VP_COARSEN_FULL, &mesh[0][level - 1]));
   for (int level = 1; level < c->levels; level++) PetscCall(VpMeshRefine(mesh[1][level - 1], &mesh[1][level]));
   for (int way = 0; way < 2; way++) {
     for (int level = 0; level < c->levels; level++) {

@@ -47,7 +47,7 @@ static inline PetscErrorCode MakeMesh(MPI_Comm comm, const Setting *s, VpMesh *m
       }
     }
   }
-  PetscCall(VpDomainCreate(comm, s->dim, s->lshape ? nbox - 1 : nbox, lower, upper, boundary, periodic, &domain));
+  PetscCall(VpDomainCreate(comm, &(VpBoxes){s->dim, s->lshape ? nbox - 1 : nbox, lower, upper, boundary, periodic}, &domain));
   PetscCall(VpMeshCreate(comm, domain, s->level, mesh));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,7 +87,7 @@ static inline PetscErrorCode MakeProblem(const Setting *s, VpMesh mesh, VpProble
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal lower[3], size[3];
 
-    VpMeshCellBounds(mesh, c, lower, size);
+    VpGeometryBounds(mesh->geometry, c, lower, size);
     a[c] = CoefficientAt(s->coefficient, s->dim, lower, size);
   }
   problem->coefficient = a;

@@ -119,7 +119,7 @@ static double Phi(const World *w, int32_t cell, int i, int d, const double x[])
   PetscReal lower[3], size[3];
   double    product = 1;
 
-  VpMeshCellBounds(w->mesh, cell, lower, size);
+  VpGeometryBounds(w->mesh->geometry, cell, lower, size);
   for (int e = 0; e < w->dim; e++, i /= w->n) {
     double phi[VP_MAX_N], dphi[VP_MAX_N];
 
@@ -144,7 +144,7 @@ static int32_t CellOnSide(const World *w, VpSide kind, PetscInt p, int *side)
 
   for (*side = 0; *side < 2 * w->dim; (*side)++) {
     for (int32_t c = 0; c < w->mesh->nown; c++) {
-      if (VpDomainSide(w->mesh->domain, w->mesh->neighbor[(size_t)c * 2 * w->dim + *side]) != kind) continue;
+      if (VpDomainSide(w->mesh->geometry->domain, w->mesh->neighbor[(size_t)c * 2 * w->dim + *side]) != kind) continue;
       if (p < each) return c;
       p -= each;
     }
@@ -185,7 +185,7 @@ static double Integral(const World *w, int32_t cell, int i, int side, VpSide kin
   PetscReal    lower[3], size[3];
 
   VpGauss(nq, q, weight);
-  VpMeshCellBounds(w->mesh, cell, lower, size);
+  VpGeometryBounds(w->mesh->geometry, cell, lower, size);
   if (d >= 0) normal[d] = sign;
   for (int p = 0; p < PetscPowInt(nq, w->dim - (side >= 0)); p++) {
     double x[3] = {0, 0, 0}, measure = 1, gamma = d < 0 ? 0 : w->penalty * 2 * k * (k + 1) / size[d];

@@ -62,7 +62,7 @@ static inline PetscErrorCode LevelsCreate(Refined *r)
   PetscFunctionBeginUser;
   for (r->n = 0; r->mesh[r->n]; r->n++) {
     if (r->problem.coefficient) PetscCall(LevelCoefficient(r, r->n, r->n ? a[r->n - 1] : NULL, &a[r->n]));
-    r->mesh[r->n + 1] = r->mesh[r->n]->coarser;
+    r->mesh[r->n + 1] = VpMeshCoarser(r->mesh[r->n]);
   }
   for (int l = 0; l < r->n; l++) {
     VpProblem problem = r->problem;
@@ -88,7 +88,7 @@ static inline PetscErrorCode RefinedCreate(const Setting *s, const VpBackend *ba
     for (int32_t c = 0; c < r->leaves->nown; c++) {
       PetscReal lower[3], size[3];
 
-      VpMeshCellBounds(r->leaves, c, lower, size);
+      VpGeometryBounds(r->leaves->geometry, c, lower, size);
       mark[c] = Lot(lower, seed) < (s->dim == 2 ? 0.3 : 0.15) || c == seed ? VP_MARK_REFINE : VP_MARK_KEEP;
     }
     PetscCall(VpMeshAdapt(r->leaves, mark, 0, NULL, &next, NULL));

@@ -63,12 +63,12 @@ INLINE int Replaces(const Edges *e)
 /* index of the first side of the same K */
 INLINE int32_t First(const Edges *e, int32_t at)
 {
-  while (at > 0 && Side(e, at - 1)[VP_HANG_OWN] == Side(e, at)[VP_HANG_OWN]) at--;
+  while (at > 0 && Side(e, at - 1)->cell[0] == Side(e, at)->cell[0]) at--;
   return at;
 }
 INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
 {
-  return at < e->edges->sides.n && Side(e, at)[VP_HANG_OWN] == K;
+  return at < e->edges->sides.n && Side(e, at)->cell[0] == K;
 }
 
 /* r = the residual of K, with traces of the finer level on sides that hang. If F's values are replaced, r lacks the terms of F, which
@@ -99,7 +99,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
 INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
 {
   for (int l = 0; l < W; l++) {
-    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + VP_HANG_BEYOND;
+    const int32_t *F = Side(&p->edges, p->at[p->side][l])->cell + 1;
 
     skip[l] = -1;
     for (int i = 0; i < FACES; i++) {
@@ -291,18 +291,18 @@ INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
 {
   Edges         *e = &p->edges;
   const int32_t *order = e->edges->order + next;
-  const int      side = Side(e, order[0])[VP_HANG_SIDE];
+  const int      side = Side(e, order[0])->side;
 
-  for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])[VP_HANG_SIDE] == side;) e->count++;
+  for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])->side == side;) e->count++;
   p->hang = 0;
   memset(p->at, -1, sizeof p->at);
   for (int l = 0; l < W; l++) {
     const int32_t at = order[l < e->count ? l : 0];
 
-    p->K[l] = Side(e, at)[VP_HANG_OWN];
+    p->K[l] = Side(e, at)->cell[0];
     for (int32_t i = First(e, at); IsOf(e, i, p->K[l]); i++) {
-      p->hang |= 1u << Side(e, i)[VP_HANG_SIDE];
-      p->at[Side(e, i)[VP_HANG_SIDE]][l] = i;
+      p->hang |= 1u << Side(e, i)->side;
+      p->at[Side(e, i)->side][l] = i;
     }
   }
   if (p->side != side) SetSide(p, side);

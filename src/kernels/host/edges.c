@@ -31,7 +31,7 @@ INLINE void ForEachKind(Edges *e, void (*work)(const Edges *, int side, const in
       e->count = PetscMin(W, edges->kind[kind + 1] - i);
       for (int l = 0; l < W; l++) {
         at[l] = edges->by_kind[l < e->count ? i + l : i];
-        K[l] = Side(e, at[l])[VP_HANG_OWN];
+        K[l] = Side(e, at[l])->cell[0];
       }
       work(e, kind, at, K, sign);
     }

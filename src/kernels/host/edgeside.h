@@ -33,15 +33,15 @@ INLINE int Count(const Edges *e)
   return Power(e->degree->n);
 }
 
-INLINE const int32_t *Side(const Edges *e, int32_t at)
+INLINE const VpFace *Side(const Edges *e, int32_t at)
 {
-  return SideAt(&e->edges->sides, at);
+  return &e->edges->sides.face[at];
 }
 
 /* cell [W] = the i-th cells F beyond sides, or -1 */
 INLINE void Beyond(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
 {
-  for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[VP_HANG_BEYOND + i];
+  for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])->cell[1 + i];
 }
 
 /* p [W] = values of cells; zeros for the cell -1 */

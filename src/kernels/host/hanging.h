@@ -118,8 +118,3 @@ INLINE void LoadForms(const VpHangView *hang, const int32_t at[W], V form[VP_HAN
   for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)hang->form + (size_t)at[l] * VP_HANG_FORM;
   LoadLanes(VP_HANG_FORM, p, 0, form);
 }
-
-INLINE const int32_t *SideAt(const VpHangView *hang, int32_t at)
-{
-  return hang->cell + (size_t)at * VP_HANG_CELL;
-}

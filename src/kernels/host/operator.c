@@ -50,14 +50,14 @@ enum { PARTS_OF_SIDE = 1 + FACES };
 INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         side = SideAt(hang, at[0])[VP_HANG_SIDE];
+  const int         side = hang->face[at[0]].side;
   Traces            here, there, sum;
 
   ClearTraces(n, sum);
   for (int i = 0; i < FACES; i++) {
     const REAL *beyond[W];
 
-    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[VP_HANG_BEYOND + i]);
+    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1 + i]);
     LoadTraces(v->view, n, side ^ 1, beyond, there);
     ToPart(n, along, hang->half, i, own, here);
     Flux(n, form, form[VP_HANG_A + i], here, there);
@@ -70,11 +70,11 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
 INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         side = SideAt(hang, at[0])[VP_HANG_SIDE], part = SideAt(hang, at[0])[VP_HANG_PART];
+  const int         side = hang->face[at[0]].side, part = hang->face[at[0]].half;
   const REAL       *beyond[W];
   Traces            whole, there;
 
-  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[VP_HANG_BEYOND]);
+  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1]);
   LoadTraces(v->view, n, side ^ 1, beyond, whole);
   ToPart(n, along, hang->half, part, whole, there);
   Flux(n, form, form[VP_HANG_A], own, there);
@@ -84,7 +84,7 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
 INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32_t first, REAL sign, REAL *y)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         N = Power(n), side = SideAt(hang, g->at[0])[VP_HANG_SIDE];
+  const int         N = Power(n), side = hang->face[g->at[0]].side;
   const REAL       *own[W];
   REAL             *to[W], spare[VALUES] = {0};
   V                 u[VALUES], form[VP_HANG_FORM];
@@ -92,13 +92,13 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
 
   for (int l = 0; l < W; l++) {
     if (l >= g->n) g->at[l] = g->at[0]; /* lanes left over */
-    const int32_t cell = SideAt(hang, g->at[l])[VP_HANG_OWN];
+    const int32_t cell = hang->face[g->at[l]].cell[0];
     own[l] = Values(v, n, cell);
     to[l] = l < g->n ? y + (size_t)(cell - first) * (size_t)N : spare;
   }
   LoadForms(hang, g->at, form);
   LoadTraces(v->view, n, side, own, t);
-  if (SideAt(hang, g->at[0])[VP_HANG_PART] >= 0) FromCoarse(v, n, along, g->at, form, t);
+  if (hang->face[g->at[0]].kind == VP_FACE_FINE) FromCoarse(v, n, along, g->at, form, t);
   else FromFine(v, n, along, g->at, form, t);
   Clear(N, u);
   AddLift(hang, n, side, sign, t, u);
@@ -112,8 +112,8 @@ INLINE void AddHangingSides(const Vector *v, const int n, Along *along, int32_t 
   const VpHangView *hang = &v->view->hang;
   Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
 
-  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && SideAt(hang, at)[VP_HANG_OWN] < last; at++) {
-    Group *g = &group[SideAt(hang, at)[VP_HANG_SIDE] * PARTS_OF_SIDE + 1 + SideAt(hang, at)[VP_HANG_PART]];
+  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
+    Group *g = &group[hang->face[at].side * PARTS_OF_SIDE + (hang->face[at].kind == VP_FACE_FINE ? 1 + hang->face[at].half : 0)];
 
     g->at[g->n++] = at;
     if (g->n == W) AddGroup(v, n, along, g, first, sign, y);

@@ -4,7 +4,7 @@
 /* numbers the boxes of the coarser lattice: those that are not upper, in their order */
 static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbox)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc2(domain->nbox, &c->box, domain->nbox, &c->lower));
   *nbox = 0;
   for (int32_t b = 0; b < domain->nbox; b++) {
@@ -24,7 +24,7 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
   PetscReal  *lower, *upper;
   VpBoundary *condition;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc2((size_t)nbox * dim, &lower, (size_t)nbox * dim, &upper));
   PetscCall(PetscCalloc1((size_t)nbox * 2 * dim, &condition));
   for (int32_t i = 0; i < nbox; i++) {
@@ -40,7 +40,7 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
       }
     }
   }
-  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, NULL, domain->periodic, merged));
+  PetscCall(VpDomainCreate(PETSC_COMM_SELF, &(VpBoxes){dim, nbox, lower, upper, NULL, domain->periodic}, merged));
   PetscCall(VpDomainSetBoundary(*merged, condition));
   PetscCall(PetscFree(condition));
   PetscCall(PetscFree2(lower, upper));
@@ -62,7 +62,7 @@ static PetscErrorCode MergeCoefficients(VpLattice fine, const VpCoarsening *c)
   const size_t n = (size_t)c->coarse->domain->nbox;
   PetscReal   *all;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscCalloc1(3 * n, &c->coarse->a));
   PetscCall(PetscCalloc1(n, &all));
   for (int32_t b = 0; b < fine->domain->nbox; b++) {
@@ -85,7 +85,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   int32_t  nbox = domain->nbox;
   uint8_t *bits;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(NumberBoxes(fine->domain, c, &nbox));
   if (nbox < domain->nbox) PetscCall(MergeBoxes(fine->domain, c, nbox, &domain));
   else {
@@ -113,7 +113,7 @@ static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
   const int32_t nbox = fine->domain->nbox;
   PetscBool     ends = PETSC_FALSE;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *c = (VpCoarsening){0};
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
   if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c->merge, &ends, &c->hard));
@@ -134,7 +134,7 @@ static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 
 PetscErrorCode VpLatticeCoarsen(VpLattice L, VpCoarsen how, const VpCoarsening **step)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (!L->step[how]) {
     PetscCall(PetscNew(&L->step[how]));
     PetscCall(Create(L, how, L->step[how]));
@@ -158,7 +158,7 @@ static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLat
 {
   const VpCoarsening *step;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpLatticeCoarsen(*L, how, &step));
   for (int32_t i = 0; i < n && step->coarse; i++) position[i] = VpParentOf(step, *L, position[i]);
   *L = step->coarse && (how != VP_COARSEN_FULL || IsRefined(step->coarse)) ? step->coarse : NULL;
@@ -167,7 +167,7 @@ static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLat
 
 PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLattice lattice[VP_MOST_LEVELS])
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *levels = 0;
   for (VpLattice L = finest; L;) {
     lattice[(*levels)++] = L;
@@ -180,7 +180,7 @@ PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, doubl
 {
   VpLattice lattice[VP_MOST_LEVELS];
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpListLattices(finest, how, levels, lattice));
   for (int l = 0; cells && l < *levels; l++) cells[l] = (double)lattice[l]->ncell;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,14 +190,14 @@ PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int3
 {
   VpLattice L = finest;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int l = 0; l < levels; l++) PetscCall(GoDown(how, n, position, &L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *c)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscFree(c->merge));
   PetscCall(PetscFree2(c->box, c->lower));
   PetscCall(VpLatticeDestroy(&c->coarse));
@@ -233,32 +233,18 @@ int64_t VpParentOf(const VpCoarsening *c, VpLattice fine, int64_t cell)
   return VpLatticeStart(c->coarse, c->box ? c->box[first] : box) + i;
 }
 
-void VpChildrenOf(const VpCoarsening *c, VpLattice fine, int64_t parent, int64_t child[])
+int VpChildNumber(const VpCoarsening *c, VpLattice fine, int64_t cell)
 {
-  const VpDomain domain = fine->domain;
-  const int32_t  coarse = VpLatticeBox(c->coarse, parent), first = c->lower ? c->lower[coarse] : coarse;
-  const int64_t *mask = VpShapeOf(fine, first)->mask;
-  int64_t        i = parent - VpLatticeStart(c->coarse, coarse);
+  const int32_t  box = VpLatticeBox(fine, cell);
+  const int64_t *mask = VpShapeOf(fine, box)->mask, i = cell - VpLatticeStart(fine, box);
+  int            number = 0;
 
-  for (int64_t left = LowestBits(c, fine, first); left; left &= left - 1) {
-    const int64_t bit = left & -left;
+  for (int d = 0; d < fine->domain->dim; d++) {
+    const int merge = c->merge[3 * (size_t)box + d];
 
-    i = (i & -bit) << 1 | (i & (bit - 1));
+    number |= (merge == VP_MERGE_UPPER || (merge == VP_MERGE_HALVES && i & mask[d] & -mask[d])) << d;
   }
-  for (int q = 0; q < 1 << domain->dim; q++) {
-    int32_t box = first;
-    int64_t at = i;
-
-    for (int d = 0; d < domain->dim && at >= 0; d++) {
-      const int merge = c->merge[3 * (size_t)first + d];
-
-      if (!(q >> d & 1)) continue;
-      if (merge == VP_MERGE_HALVES) at |= mask[d] & -mask[d];
-      else if (merge == VP_MERGE_LOWER) box = VpBoxBeyond(domain, box, 2 * d + 1);
-      else at = -1;
-    }
-    child[q] = at < 0 ? -1 : VpLatticeStart(fine, box) + at;
-  }
+  return number;
 }
 
 int64_t VpParentsBefore(const VpCoarsening *c, VpLattice fine, int64_t cell)

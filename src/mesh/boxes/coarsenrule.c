@@ -1,9 +1,9 @@
 /* Which cells and boxes merge on the next coarser lattice: cells only where they are thin, and boxes of one cell also merge.
 
-   A class is what VpDomainGetClasses() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these
-   are whole boxes, the class and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
+   A slab is what VpDomainGetSlabs() says: on a grid of boxes a column of them. A pair of a slab is its cells two by two, or where these
+   are whole boxes, the slab and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
 
-     +---+---+-+-+-+-+-+-+-+-+    along x, three classes with 2, 4 and 4 cells a box: three pairs of cells two by two;
+     +---+---+-+-+-+-+-+-+-+-+    along x, three slabs with 2, 4 and 4 cells a box: three pairs of cells two by two;
      +---+---+-+-+-+-+-+-+-+-+    the same as whole boxes: (1, 2) with the size of the first box, (2, 3) with that of the second
 
    A pair may merge if every cell is in a patch after that, and boxes only if no side on the boundary gets two conditions. Its ratio is the
@@ -18,22 +18,22 @@
 #define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
 #define JUMP  (4 * (1 + VP_SIZE_SLACK))
 
-/* classes are named by one of their boxes */
+/* slabs are named by one of their boxes */
 typedef struct {
-  int d;
-  int32_t class, upper; /* upper: the neighbour of a pair of boxes, else -1 */
+  int       d;
+  int32_t   slab, upper; /* upper: the neighbour of a pair of boxes, else -1 */
   PetscReal size, ratio;
   PetscBool chosen;
 } Pair;
 
 typedef struct {
-  VpLattice fine;
-  VpDomain  domain;
-  int       dim;
-  int32_t   nbox, npair;
-  const int32_t *class[3];
-  Pair      *pair;     /* [npair] */
-  PetscReal *smallest; /* [nbox][3] the least size, as the box sees it, of a pair that may merge, in each direction */
+  VpLattice      fine;
+  VpDomain       domain;
+  int            dim;
+  int32_t        nbox, npair;
+  const int32_t *slab[3];
+  Pair          *pair;     /* [npair] */
+  PetscReal     *smallest; /* [nbox][3] the least size, as the box sees it, of a pair that may merge, in each direction */
 } Rule;
 
 static inline int BitsOf(const Rule *rule, int32_t box, int d)
@@ -113,32 +113,32 @@ PetscBool VpEveryCellHasAPatch(VpLattice L)
   return PETSC_TRUE;
 }
 
-/* Of every class: the class beyond the side if all its boxes have one cell there and a neighbour of that class, of one cell; else -1. */
+/* Of every slab: the slab beyond the side if all its boxes have one cell there and a neighbour of that slab, of one cell; else -1. */
 static PetscErrorCode FindBeyond(const Rule *rule, int side, int32_t **out)
 {
-  const int d = side / 2;
-  const int32_t *class = rule->class[d];
-  int32_t *beyond;
+  const int      d = side / 2;
+  const int32_t *slab = rule->slab[d];
+  int32_t       *beyond;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(rule->nbox, &beyond));
   for (int32_t b = 0; b < rule->nbox; b++) beyond[b] = VP_UNKNOWN;
   for (int32_t b = 0; b < rule->nbox; b++) {
     const int32_t next = VpBoxBeyond(rule->domain, b, side);
-    int32_t       to = -1, *have = &beyond[class[b]];
+    int32_t       to = -1, *have = &beyond[slab[b]];
 
-    if (next >= 0 && !BitsOf(rule, b, d) && !BitsOf(rule, next, d) && !VpIsWrapped(rule->domain, b, next, side)) to = class[next];
+    if (next >= 0 && !BitsOf(rule, b, d) && !BitsOf(rule, next, d) && !VpIsWrapped(rule->domain, b, next, side)) to = slab[next];
     *have = *have == VP_UNKNOWN || *have == to ? to : -1;
   }
   *out = beyond;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void AddPair(Rule *rule, int d, int32_t class, int32_t upper)
+static void AddPair(Rule *rule, int d, int32_t slab, int32_t upper)
 {
-  const PetscReal size = PetscMax(VpLatticeSize(rule->fine, class, d), upper >= 0 ? VpLatticeSize(rule->fine, upper, d) : 0);
+  const PetscReal size = PetscMax(VpLatticeSize(rule->fine, slab, d), upper >= 0 ? VpLatticeSize(rule->fine, upper, d) : 0);
 
-  rule->pair[rule->npair++] = (Pair){d, class, upper, size, 0, PETSC_FALSE};
+  rule->pair[rule->npair++] = (Pair){d, slab, upper, size, 0, PETSC_FALSE};
 }
 
 /* Whether a box may merge with the one above it in direction d. Where both have a side at the boundary, that of both has one condition. */
@@ -157,11 +157,11 @@ static PetscBool HaveSameConditions(VpDomain domain, int32_t box, int d)
 /* the pairs of a direction that may merge */
 static PetscErrorCode FindPairs(Rule *rule, int d)
 {
-  const int32_t *class = rule->class[d];
-  int32_t *up, *down;
-  char    *halves, *boxes; /* [class] whether they may merge */
+  const int32_t *slab = rule->slab[d];
+  int32_t       *up, *down;
+  char          *halves, *boxes; /* [slab] whether they may merge */
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(FindBeyond(rule, 2 * d + 1, &up));
   PetscCall(FindBeyond(rule, 2 * d, &down));
   PetscCall(PetscMalloc2(rule->nbox, &halves, rule->nbox, &boxes));
@@ -170,7 +170,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
     boxes[b] = up[b] >= 0 && down[up[b]] == b;
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
-    const int32_t c = class[b];
+    const int32_t c = slab[b];
     const int     thin = ThinIn(rule->fine, b) | 1 << d;
 
     if (halves[c] && BitsOf(rule, b, d) == 1) halves[c] = IsInPatch(rule->domain, thin, -1, b);
@@ -179,7 +179,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
                  HaveSimilarCoefficients(rule->fine, b, VpBoxBeyond(rule->domain, b, 2 * d + 1));
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
-    if (class[b] != b) continue;
+    if (slab[b] != b) continue;
     if (halves[b]) AddPair(rule, d, b, -1);
     if (boxes[b]) AddPair(rule, d, b, up[b]);
   }
@@ -189,7 +189,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* [class] = the pairs that it belongs to */
+/* [slab] = the pairs that it belongs to */
 typedef struct {
   int32_t lower, upper; /* the pair of its cells, or where it is the lower one; the pair where it is the upper one; -1: none */
 } PairsOf;
@@ -198,14 +198,14 @@ static PetscErrorCode FindPairsOf(const Rule *rule, PetscBool chosen, PairsOf **
 {
   PairsOf *of;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(3 * (size_t)rule->nbox, &of));
   for (size_t i = 0; i < 3 * (size_t)rule->nbox; i++) of[i] = (PairsOf){-1, -1};
   for (int32_t i = 0; i < rule->npair; i++) {
     const Pair *p = &rule->pair[i];
 
     if (chosen && !p->chosen) continue;
-    of[3 * (size_t)p->class + p->d].lower = i;
+    of[3 * (size_t)p->slab + p->d].lower = i;
     if (p->upper >= 0) of[3 * (size_t)p->upper + p->d].upper = i;
   }
   *out = of;
@@ -225,14 +225,14 @@ static PetscErrorCode RatePairs(Rule *rule)
 {
   PairsOf *of;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(FindPairsOf(rule, PETSC_FALSE, &of));
   for (int rate = 0; rate < 2; rate++) {
     for (int32_t b = 0; b < rule->nbox; b++) {
       PetscReal *smallest = rule->smallest + 3 * (size_t)b;
 
       for (int d = 0; d < 3; d++) {
-        const PairsOf none = {-1, -1}, mine = d < rule->dim ? of[3 * (size_t)rule->class[d][b] + d] : none;
+        const PairsOf none = {-1, -1}, mine = d < rule->dim ? of[3 * (size_t)rule->slab[d][b] + d] : none;
 
         if (!rate) smallest[d] = PETSC_MAX_REAL;
         for (int k = 0; k < 2; k++) {
@@ -266,22 +266,22 @@ static PetscErrorCode DropOverlaps(Rule *rule)
 {
   PetscInt  *order;
   PetscReal *lower;
-  char      *taken; /* [class][3] */
+  char      *taken; /* [slab][3] */
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc2(rule->npair, &order, rule->npair, &lower));
   PetscCall(PetscCalloc1(3 * (size_t)rule->nbox, &taken));
   for (int32_t i = 0; i < rule->npair; i++) {
     order[i] = i;
-    lower[i] = rule->domain->lower[3 * (size_t)rule->pair[i].class + rule->pair[i].d];
+    lower[i] = rule->domain->lower[3 * (size_t)rule->pair[i].slab + rule->pair[i].d];
   }
   PetscCall(PetscSortRealWithPermutation(rule->npair, lower, order));
   for (int32_t i = 0; i < rule->npair; i++) {
     Pair *p = &rule->pair[order[i]];
 
     if (!p->chosen || p->upper < 0) continue;
-    if (taken[3 * (size_t)p->class + p->d] || taken[3 * (size_t)p->upper + p->d]) p->chosen = PETSC_FALSE;
-    else taken[3 * (size_t)p->class + p->d] = taken[3 * (size_t)p->upper + p->d] = 1;
+    if (taken[3 * (size_t)p->slab + p->d] || taken[3 * (size_t)p->upper + p->d]) p->chosen = PETSC_FALSE;
+    else taken[3 * (size_t)p->slab + p->d] = taken[3 * (size_t)p->upper + p->d] = 1;
   }
   PetscCall(PetscFree2(order, lower));
   PetscCall(PetscFree(taken));
@@ -319,20 +319,20 @@ static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
   PairsOf *of, *allowed;
   int     *standing;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
   PetscCall(FindPairsOf(rule, PETSC_FALSE, &allowed));
   PetscCall(PetscCalloc1(rule->npair, &standing));
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int e = 0; e < rule->dim; e++) {
-      const PairsOf along = allowed[3 * (size_t)rule->class[e][b] + e];
+      const PairsOf along = allowed[3 * (size_t)rule->slab[e][b] + e];
       PetscReal     three, four;
 
       if (along.lower >= 0 || along.upper >= 0) continue;
       three = SizeSeen(rule, b, e, WidthOf(rule, 3, b, e));
       four = SizeSeen(rule, b, e, WidthOf(rule, 4, b, e));
       for (int d = 0; d < rule->dim; d++) {
-        const PairsOf mine = of[3 * (size_t)rule->class[d][b] + d];
+        const PairsOf mine = of[3 * (size_t)rule->slab[d][b] + d];
 
         for (int k = 0; d != e && k < 2; k++) {
           const int32_t   i = k ? mine.upper : mine.lower;
@@ -361,7 +361,7 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   PairsOf *of;
   int      least = 4, most = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int d = 0; d < rule->dim; d++) PetscCall(FindPairs(rule, d));
   PetscCall(RatePairs(rule));
   Choose(rule);
@@ -375,7 +375,7 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int d = 0; d < rule->dim; d++) {
-      const PairsOf mine = of[3 * (size_t)rule->class[d][b] + d];
+      const PairsOf mine = of[3 * (size_t)rule->slab[d][b] + d];
       uint8_t      *m = &merge[3 * (size_t)b + d];
 
       if (mine.lower >= 0) *m = rule->pair[mine.lower].upper < 0 ? VP_MERGE_HALVES : VP_MERGE_LOWER;
@@ -390,8 +390,8 @@ PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[],
 {
   Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
 
-  PetscFunctionBeginUser;
-  for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetClasses(rule.domain, d, &rule.class[d]));
+  PetscFunctionBegin;
+  for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetSlabs(rule.domain, d, &rule.slab[d]));
   PetscCall(PetscMalloc2(3 * (size_t)rule.nbox, &rule.pair, 3 * (size_t)rule.nbox, &rule.smallest));
   PetscCall(Apply(&rule, whole, merge, ends, hard));
   PetscCall(PetscFree2(rule.pair, rule.smallest));

@@ -1,4 +1,4 @@
-/* Domains: which box lies beyond which side.
+/* Domains: which box lies beyond which side, and the conditions where there is none.
 
    Coordinates become integers first (their rank among all coordinates of that direction, equal up to 1e-10 of the domain), so every test is
    exact. Two boxes that meet are found in the buckets of a coarse grid over these integers: linear work on grids of boxes. */
@@ -58,7 +58,7 @@ static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
   PetscReal *x, last, width, seen[NSEEN];
   int32_t    n = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * (size_t)g->nbox, &x));
   g->knot[d] = x;
   for (int i = 0; i < NSEEN; i++) seen[i] = PETSC_INFINITY;
@@ -94,7 +94,7 @@ static PetscErrorCode Meet(Grid *g, int32_t a, int32_t b)
 {
   int normal = -1, ntouch = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int d = 0; d < g->dim; d++) {
     const int32_t common = PetscMin(g->span[a][d][1], g->span[b][d][1]) - PetscMax(g->span[a][d][0], g->span[b][d][0]);
 
@@ -124,7 +124,7 @@ static PetscErrorCode CheckVolume(Grid *g)
 {
   double volume = 0, all = 1;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int d = 0; d < g->dim; d++) all *= g->nknot[d] - 1;
   for (int32_t b = 0; b < g->nbox; b++) {
     double own = 1;
@@ -154,7 +154,7 @@ static PetscErrorCode MeetInBuckets(Grid *g)
   int64_t nbucket, *start;
   int32_t m[3] = {1, 1, 1}, from[3], to[3], at[3];
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int d = 0; d < g->dim; d++) m[d] = g->nknot[d] - 1;
   while ((double)m[0] * m[1] * m[2] > 2. * g->nbox) {
     const int largest = m[0] >= m[1] && m[0] >= m[2] ? 0 : (m[1] >= m[2] ? 1 : 2);
@@ -206,7 +206,7 @@ static PetscErrorCode JoinPeriodic(Grid *g, int d)
   BoxSide  *side[2];
   PetscBool match;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscCalloc2(g->nbox, &side[0], g->nbox, &side[1]));
   for (int32_t b = 0; b < g->nbox; b++) {
     for (int s = 0; s < 2; s++) {
@@ -234,7 +234,7 @@ static PetscErrorCode JoinPeriodic(Grid *g, int d)
 
 static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (size_t i = 0; i < (size_t)g->nbox * 2 * g->dim; i++) {
     const int side = (int)(i % (2 * g->dim));
 
@@ -251,7 +251,7 @@ static PetscErrorCode CheckConnected(Grid *g)
   int32_t *found, n = 1;
   char    *seen;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(g->nbox, &found));
   PetscCall(PetscCalloc1(g->nbox, &seen));
   found[0] = 0;
@@ -275,7 +275,7 @@ static PetscErrorCode CheckConnected(Grid *g)
 /* Everything that can fail; the caller frees. */
 static PetscErrorCode Join(Grid *g, VpDomain domain)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int d = 0; d < g->dim; d++) PetscCall(MakeKnots(g, domain, d));
   PetscCall(CheckVolume(g));
   PetscCall(MeetInBuckets(g));
@@ -287,13 +287,14 @@ static PetscErrorCode Join(Grid *g, VpDomain domain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
-                              const VpBoundary boundary[], const PetscBool periodic[], VpDomain *newdomain)
+PetscErrorCode VpDomainCreate(MPI_Comm comm, const VpBoxes *boxes, VpDomain *newdomain)
 {
-  Grid     g = {.comm = comm, .dim = dim, .nbox = nbox, .nknot = {2, 2, 2}};
-  VpDomain domain;
+  const int     dim = boxes->dim;
+  const int32_t nbox = boxes->nbox;
+  Grid          g = {.comm = comm, .dim = dim, .nbox = nbox, .nknot = {2, 2, 2}};
+  VpDomain      domain;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "Dimension %d: there are 2 and 3", dim);
   PetscCheck(nbox >= 1 && nbox <= VP_MAX_BOXES, comm, PETSC_ERR_ARG_OUTOFRANGE, "A domain of %d boxes: there are 1 to %d", (int)nbox,
              VP_MAX_BOXES);
@@ -303,16 +304,17 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   domain->nbox = nbox;
   domain->nboundary = 2 * dim;
   PetscCall(PetscCalloc1(domain->nboundary, &domain->boundary));
-  for (int side = 0; side < 2 * dim; side++) domain->boundary[side] = boundary ? boundary[side] : (VpBoundary){VP_SIDE_DIRICHLET, 0};
-  for (int d = 0; d < dim; d++) domain->periodic[d] = periodic ? periodic[d] : PETSC_FALSE;
+  for (int side = 0; side < 2 * dim; side++)
+    domain->boundary[side] = boxes->boundary ? boxes->boundary[side] : (VpBoundary){VP_SIDE_DIRICHLET, 0};
+  for (int d = 0; d < dim; d++) domain->periodic[d] = boxes->periodic ? boxes->periodic[d] : PETSC_FALSE;
   PetscCall(PetscMalloc3(3 * (size_t)nbox, &domain->lower, 3 * (size_t)nbox, &domain->upper, 2 * dim * (size_t)nbox, &domain->beyond));
   PetscCall(PetscMalloc1(nbox, &g.span));
   g.beyond = domain->beyond;
   for (size_t i = 0; i < (size_t)nbox * 2 * dim; i++) g.beyond[i] = VP_UNKNOWN;
   for (size_t b = 0; b < (size_t)nbox; b++) {
     for (int d = 0; d < 3; d++) {
-      domain->lower[3 * b + d] = d < dim ? lower[dim * b + d] : 0;
-      domain->upper[3 * b + d] = d < dim ? upper[dim * b + d] : 1;
+      domain->lower[3 * b + d] = d < dim ? boxes->lower[dim * b + d] : 0;
+      domain->upper[3 * b + d] = d < dim ? boxes->upper[dim * b + d] : 1;
       g.span[b][d][0] = 0;
       g.span[b][d][1] = 1;
     }
@@ -331,31 +333,25 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int32_t Root(int32_t class[], int32_t box)
+PetscErrorCode VpDomainGetSlabs(VpDomain domain, int d, const int32_t **out)
 {
-  while (class[box] != box) box = class[box] = class[class[box]];
-  return box;
-}
+  int32_t *slab;
 
-PetscErrorCode VpDomainGetClasses(VpDomain domain, int d, const int32_t **out)
-{
-  int32_t *class;
-
-  PetscFunctionBeginUser;
-  if (!domain->classes[d]) {
-    PetscCall(PetscMalloc1(domain->nbox, &class));
-    for (int32_t b = 0; b < domain->nbox; b++) class[b] = b;
+  PetscFunctionBegin;
+  if (!domain->slabs[d]) {
+    PetscCall(PetscMalloc1(domain->nbox, &slab));
+    for (int32_t b = 0; b < domain->nbox; b++) slab[b] = b;
     for (int32_t b = 0; b < domain->nbox; b++) {
       for (int e = 0; e < domain->dim; e++) {
         const int32_t next = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
 
-        if (next >= 0) class[Root(class, next)] = Root(class, b);
+        if (next >= 0) slab[VpRoot(slab, next)] = VpRoot(slab, b);
       }
     }
-    for (int32_t b = 0; b < domain->nbox; b++) class[b] = Root(class, b);
-    domain->classes[d] = class;
+    for (int32_t b = 0; b < domain->nbox; b++) slab[b] = VpRoot(slab, b);
+    domain->slabs[d] = slab;
   }
-  *out = domain->classes[d];
+  *out = domain->slabs[d];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,13 +366,89 @@ PetscBool VpDomainIsSame(VpDomain a, VpDomain b)
 
 PetscErrorCode VpDomainDestroy(VpDomain *domain)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (*domain && --(*domain)->refct == 0) {
     PetscCall(PetscFree((*domain)->boundary));
-    for (int d = 0; d < 3; d++) PetscCall(PetscFree((*domain)->classes[d]));
+    for (int d = 0; d < 3; d++) PetscCall(PetscFree((*domain)->slabs[d]));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
     PetscCall(PetscFree(*domain));
   }
   *domain = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the entry of a normal that is this condition; the table grows where there is none. Of entries that are not in use the kind is 0. */
+static PetscErrorCode FindEntry(VpDomain domain, int side, VpBoundary condition, int32_t *entry)
+{
+  const int nside = 2 * domain->dim;
+  int32_t   i = side;
+
+  PetscFunctionBegin;
+  while (i < domain->nboundary && domain->boundary[i].kind && !VpBoundaryIs(domain->boundary[i], condition)) i += nside;
+  if (i >= domain->nboundary) {
+    PetscCall(PetscRealloc((size_t)(domain->nboundary + nside) * sizeof(*domain->boundary), &domain->boundary));
+    PetscCall(PetscArrayzero(domain->boundary + domain->nboundary, nside));
+    domain->nboundary += nside;
+  }
+  domain->boundary[i] = condition;
+  *entry = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of every normal, the condition of most sides changes places with the first one. */
+static PetscErrorCode PutCommonestFirst(VpDomain domain)
+{
+  const int     nside = 2 * domain->dim;
+  const int64_t n = (int64_t)domain->nbox * nside;
+  int32_t      *count, most[6];
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(domain->nboundary, &count));
+  for (int64_t i = 0; i < n; i++) {
+    if (domain->beyond[i] < 0) count[VpBoundaryEntry(domain->beyond[i])]++;
+  }
+  for (int side = 0; side < nside; side++) {
+    const VpBoundary first = domain->boundary[side];
+
+    most[side] = side;
+    for (int32_t i = side; i < domain->nboundary; i += nside) most[side] = count[i] > count[most[side]] ? i : most[side];
+    domain->boundary[side] = domain->boundary[most[side]];
+    domain->boundary[most[side]] = first;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t side = (int32_t)(i % nside), entry = VpBoundaryEntry(domain->beyond[i]);
+
+    if (entry < 0) continue;
+    if (entry == most[side]) domain->beyond[i] = VpBoundaryAt(side);
+    else if (entry == side) domain->beyond[i] = VpBoundaryAt(most[side]);
+  }
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpDomainSetBoundary(VpDomain domain, const VpBoundary condition[])
+{
+  const int nside = 2 * domain->dim;
+
+  PetscFunctionBegin;
+  for (int64_t i = 0; i < (int64_t)domain->nbox * nside; i++) {
+    int32_t entry = 0;
+
+    if (domain->beyond[i] >= 0) continue;
+    PetscCall(FindEntry(domain, (int)(i % nside), condition[i], &entry));
+    domain->beyond[i] = VpBoundaryAt(entry);
+  }
+  PetscCall(PutCommonestFirst(domain));
+  domain->corners = VP_CORNERS_UNKNOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpDomainIsByNormal(VpDomain domain)
+{
+  const int nside = 2 * domain->dim;
+
+  for (int64_t i = 0; i < (int64_t)domain->nbox * nside; i++) {
+    if (domain->beyond[i] < 0 && VpBoundaryEntry(domain->beyond[i]) >= nside) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
 }

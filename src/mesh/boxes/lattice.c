@@ -30,7 +30,7 @@ static PetscErrorCode SetNear(VpLattice L)
   int32_t       box = 0;
   int64_t       n;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   while (L->ncell >> L->near_shift > 2 * (int64_t)nbox) L->near_shift++;
   n = (L->ncell >> L->near_shift) + 2;
   PetscCall(PetscMalloc1(n, &L->near));
@@ -47,7 +47,7 @@ static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
   const int32_t nbox = L->domain->nbox;
   PetscInt     *different, n = 1, at;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(nbox, &different));
   different[0] = Packed(bits);
   for (size_t b = 1; b < (size_t)nbox; b++) {
@@ -77,30 +77,30 @@ static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* next[b]: another box of the class, of which class[b] is the first in this order; -1 after the last */
-static void LinkClasses(int32_t nbox, const int32_t class[], int32_t next[])
+/* next[b]: another box of the slab, of which slab[b] is the first in this order; -1 after the last */
+static void LinkSlabs(int32_t nbox, const int32_t slab[], int32_t next[])
 {
   for (int32_t b = 0; b < nbox; b++) next[b] = -1;
   for (int32_t b = 0; b < nbox; b++) {
-    if (class[b] == b) continue;
-    next[b] = next[class[b]];
-    next[class[b]] = b;
+    if (slab[b] == b) continue;
+    next[b] = next[slab[b]];
+    next[slab[b]] = b;
   }
 }
 
-/* what vertices in direction d alternate by: boxes of a class together */
+/* what vertices in direction d alternate by: boxes of a slab together */
 typedef struct {
-  int8_t *parity; /* [class] of the vertices on the lower side; -1: not known yet */
-  const int32_t *class;
-  int32_t *next;     /* [nbox] the next box of the class, or -1 */
-  int32_t *queue, n; /* of boxes whose parity is known */
+  int8_t        *parity; /* [slab] of the vertices on the lower side; -1: not known yet */
+  const int32_t *slab;
+  int32_t       *next;     /* [nbox] the next box of the slab, or -1 */
+  int32_t       *queue, n; /* of boxes whose parity is known */
 } Alternating;
 
-static void Know(Alternating *a, int32_t class, int parity)
+static void Know(Alternating *a, int32_t slab, int parity)
 {
-  if (a->parity[class] >= 0) return;
-  a->parity[class] = (int8_t)parity;
-  for (int32_t b = class; b >= 0; b = a->next[b]) a->queue[a->n++] = b;
+  if (a->parity[slab] >= 0) return;
+  a->parity[slab] = (int8_t)parity;
+  for (int32_t b = slab; b >= 0; b = a->next[b]) a->queue[a->n++] = b;
 }
 
 /* Parities go on from box to box, but not around the domain. */
@@ -113,7 +113,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
     if (domain->lower[3 * (size_t)b + d] < domain->lower[3 * (size_t)lowest + d]) lowest = b;
   }
   for (int32_t i = 0, start = -1; start < domain->nbox; start++) {
-    Know(a, a->class[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
+    Know(a, a->slab[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
     for (; i < a->n; i++) {
       const int32_t b = a->queue[i];
 
@@ -121,7 +121,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
         const int32_t beyond = VpBoxBeyond(domain, b, side), cut = side % 2 ? b : beyond;
 
         if (beyond >= 0 && !VpIsWrapped(domain, b, beyond, side))
-          Know(a, a->class[beyond], a -> parity[a->class[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
+          Know(a, a->slab[beyond], a->parity[a->slab[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
       }
     }
   }
@@ -135,10 +135,10 @@ static void FindSeams(VpLattice L, int d, const Alternating *a)
 
   for (int32_t b = 0; b < domain->nbox; b++) {
     const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
-    const int     parity = a->parity[a->class[b]], odd = VpShapeOf(L, b)->bits[d] == 0;
+    const int     parity = a->parity[a->slab[b]], odd = VpShapeOf(L, b)->bits[d] == 0;
 
     L->parity[b] |= (uint8_t)(parity << d);
-    if (up >= 0 && (parity ^ odd) != a->parity[a->class[up]]) L->seam[b] |= (uint8_t)(1 << d);
+    if (up >= 0 && (parity ^ odd) != a->parity[a->slab[up]]) L->seam[b] |= (uint8_t)(1 << d);
   }
   for (int32_t b = 0; b < domain->nbox; b++) {
     const int32_t down = VpBoxBeyond(domain, b, 2 * d);
@@ -152,11 +152,11 @@ static PetscErrorCode SetParities(VpLattice L, int d)
   const int32_t nbox = L->domain->nbox;
   Alternating   a = {.n = 0};
 
-  PetscFunctionBeginUser;
-  PetscCall(VpDomainGetClasses(L->domain, d, &a.class));
+  PetscFunctionBegin;
+  PetscCall(VpDomainGetSlabs(L->domain, d, &a.slab));
   PetscCall(PetscMalloc3(nbox, &a.parity, nbox, &a.next, nbox, &a.queue));
   for (int32_t b = 0; b < nbox; b++) a.parity[b] = -1;
-  LinkClasses(nbox, a.class, a.next);
+  LinkSlabs(nbox, a.slab, a.next);
   FindParities(L, d, &a);
   FindSeams(L, d, &a);
   PetscCall(PetscFree3(a.parity, a.next, a.queue));
@@ -166,7 +166,7 @@ static PetscErrorCode SetParities(VpLattice L, int d)
 /* Even numbers of cells alternate by themselves. */
 static PetscErrorCode SetVertices(VpLattice L)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   L->alternates = PETSC_TRUE;
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool even = PETSC_TRUE;
@@ -183,7 +183,7 @@ PetscErrorCode VpLatticeCreate(VpDomain domain, const uint8_t bits[], VpLattice 
 {
   VpLattice L;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscNew(&L));
   L->refct = 1;
   L->domain = VpReference(domain);
@@ -201,7 +201,7 @@ PetscErrorCode VpLatticeCreateUniform(VpDomain domain, int level, VpLattice *L)
 {
   uint8_t *bits;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscCalloc1(3 * (size_t)domain->nbox, &bits));
   for (size_t i = 0; i < 3 * (size_t)domain->nbox; i++) bits[i] = (uint8_t)((int)(i % 3) < domain->dim ? level : 0);
   PetscCall(VpLatticeCreate(domain, bits, L));
@@ -214,7 +214,7 @@ PetscErrorCode VpLatticeWith(VpLattice L, const PetscReal a[], VpLattice *with)
   const size_t n = 3 * (size_t)L->domain->nbox;
   uint8_t     *bits;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &bits));
   for (size_t i = 0; i < n; i++) bits[i] = (uint8_t)VpShapeOf(L, (int32_t)(i / 3))->bits[i % 3];
   PetscCall(VpLatticeCreate(L->domain, bits, with));
@@ -228,7 +228,7 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
 {
   VpLattice L = *out;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *out = NULL;
   if (!L || --L->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(L->a));
@@ -311,12 +311,12 @@ int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 
 typedef struct {
   PetscReal lower;
-  int32_t class;
-} ClassStart;
+  int32_t   slab;
+} SlabStart;
 
 static int Descending(const void *a, const void *b)
 {
-  const PetscReal x = ((const ClassStart *)a)->lower, y = ((const ClassStart *)b)->lower;
+  const PetscReal x = ((const SlabStart *)a)->lower, y = ((const SlabStart *)b)->lower;
 
   return (x < y) - (x > y);
 }
@@ -325,30 +325,30 @@ static int Descending(const void *a, const void *b)
 static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 {
   const VpDomain domain = L->domain;
-  const int32_t *class;
-  int64_t    *count; /* [class] of cells on a line from there on upwards */
-  int32_t    *next, n = 0;
-  ClassStart *place;
+  const int32_t *slab;
+  int64_t       *count; /* [slab] of cells on a line from there on upwards */
+  int32_t       *next, n = 0;
+  SlabStart     *place;
 
-  PetscFunctionBeginUser;
-  PetscCall(VpDomainGetClasses(domain, d, &class));
+  PetscFunctionBegin;
+  PetscCall(VpDomainGetSlabs(domain, d, &slab));
   PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &next, domain->nbox, &place));
-  LinkClasses(domain->nbox, class, next);
+  LinkSlabs(domain->nbox, slab, next);
   for (int32_t b = 0; b < domain->nbox; b++) {
-    if (class[b] == b) place[n++] = (ClassStart){domain->lower[3 * (size_t)b + d], b};
+    if (slab[b] == b) place[n++] = (SlabStart){domain->lower[3 * (size_t)b + d], b};
   }
   qsort(place, (size_t)n, sizeof(*place), Descending);
   *extent = 1;
   for (int32_t i = 0; i < n; i++) {
     int64_t above = 0;
 
-    for (int32_t b = place[i].class; b >= 0; b = next[b]) {
+    for (int32_t b = place[i].slab; b >= 0; b = next[b]) {
       const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
 
-      if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[class[up]]);
+      if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[slab[up]]);
     }
-    count[place[i].class] = above + ((int64_t)1 << VpShapeOf(L, place[i].class)->bits[d]);
-    *extent = PetscMax(*extent, count[place[i].class]);
+    count[place[i].slab] = above + ((int64_t)1 << VpShapeOf(L, place[i].slab)->bits[d]);
+    *extent = PetscMax(*extent, count[place[i].slab]);
   }
   PetscCall(PetscFree3(count, next, place));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -356,7 +356,7 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 
 PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   extent[2] = 1;
   for (int d = 0; d < L->domain->dim; d++) PetscCall(LongestLine(L, d, &extent[d]));
   PetscFunctionReturn(PETSC_SUCCESS);

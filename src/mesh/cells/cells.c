@@ -25,13 +25,13 @@ typedef struct {
 } Family;
 
 typedef struct {
-  VpMesh           mesh;
-  const VpCellSet *ghosts;
-  VpLattice        parents;
-  int              generation;                 /* 1, or 0 where families are cells */
-  uint8_t          family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
-  _Atomic int64_t  lost;                       /* neighbours that are not local */
-  _Atomic int64_t  inner;                      /* see VpMesh->ninner */
+  VpMesh             mesh;
+  const VpPositions *positions;
+  VpLattice          parents;
+  int                generation;                 /* 1, or 0 where families are cells */
+  uint8_t            family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
+  _Atomic int64_t    lost;                       /* neighbours that are not local */
+  _Atomic int64_t    inner;                      /* see VpMesh->ninner */
 } Filling;
 
 static void FindFamily(const Filling *fill, int64_t parent, Family *f)
@@ -50,7 +50,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
     if (first < 0) f->local[side] = (int32_t)first;
     else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown) f->local[side] = (int32_t)(first - mesh->first);
   }
-  bits = VpShapeOf(mesh->lattice, f->box)->bits;
+  bits = VpShapeOf(mesh->geometry->lattice, f->box)->bits;
   for (int d = 0; d < 3; d++) {
     f->corner[d] <<= fill->generation;
     for (int upper = 0; upper < 2; upper++)
@@ -64,28 +64,29 @@ static inline int32_t Neighbor(const Filling *fill, const Family *f, int child, 
   const int32_t local = f->local[family];
 
   if (local != VP_UNKNOWN) return local < 0 ? local : local + number;
-  return VpLocalOf(fill->mesh, fill->ghosts, f->first[family] + number);
+  return VpLocalOf(fill->positions, f->first[family] + number);
 }
 
 static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
 {
-  Filling     *fill = (Filling *)context;
-  const VpMesh mesh = fill->mesh;
-  const int    nside = 2 * mesh->dim, shift = fill->generation * mesh->dim;
-  int64_t      parent = -1, lost = 0, inner = 0;
-  Family       f = {.box = -1};
+  Filling         *fill = (Filling *)context;
+  const VpMesh     mesh = fill->mesh;
+  const VpGeometry g = mesh->geometry;
+  const int        nside = 2 * mesh->dim, shift = fill->generation * mesh->dim;
+  int64_t          parent = -1, lost = 0, inner = 0;
+  Family           f = {.box = -1};
 
   for (int32_t i = begin; i < end; i++) {
-    const int64_t cell = i < mesh->nown ? mesh->first + i : VpCellSetAt(fill->ghosts, i - mesh->nown);
+    const int64_t cell = VpPositionOf(fill->positions, i);
     const int     child = (int)(cell & ((1 << shift) - 1));
 
     if (cell >> shift != parent) {
       parent = cell >> shift;
       FindFamily(fill, parent, &f);
     }
-    mesh->box[i] = f.box;
-    mesh->zone[i] = f.zone[0][child & 1] | f.zone[1][child >> 1 & 1] | f.zone[2][child >> 2];
-    for (int d = 0; d < 3; d++) mesh->coord[3 * (size_t)i + d] = f.corner[d] + (child >> d & 1);
+    g->box[i] = f.box;
+    g->zone[i] = f.zone[0][child & 1] | f.zone[1][child >> 1 & 1] | f.zone[2][child >> 2];
+    for (int d = 0; d < 3; d++) g->coord[3 * (size_t)i + d] = f.corner[d] + (child >> d & 1);
     for (int side = 0; i < mesh->nsweep && side < nside; side++) {
       const int32_t local = Neighbor(fill, &f, child, side);
 
@@ -98,16 +99,16 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
   fill->inner += inner;
 }
 
-PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
+PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
 {
-  const int nside = 2 * mesh->dim, generation = mesh->level > 0 && VpLatticeIsUniform(mesh->lattice);
-  Filling   fill = {.mesh = mesh, .ghosts = ghosts, .parents = mesh->lattice, .generation = generation};
+  const int nside = 2 * mesh->dim, generation = mesh->level > 0 && VpLatticeIsUniform(mesh->geometry->lattice);
+  Filling   fill = {.mesh = mesh, .positions = positions, .parents = mesh->geometry->lattice, .generation = generation};
 
-  PetscFunctionBeginUser;
-  if (generation) PetscCall(VpLatticeCreateUniform(mesh->domain, mesh->level - 1, &fill.parents));
-  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->box));
-  PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->coord));
-  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->zone));
+  PetscFunctionBegin;
+  if (generation) PetscCall(VpLatticeCreateUniform(mesh->geometry->domain, mesh->level - 1, &fill.parents));
+  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->box));
+  PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));
+  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->zone));
   PetscCall(VpMallocLarge((size_t)nside * mesh->nsweep, &mesh->neighbor));
   for (int child = 0; child < 1 << generation * mesh->dim; child++) {
     for (int side = 0; side < nside; side++) {

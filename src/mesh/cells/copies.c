@@ -27,18 +27,18 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
 {
   const int nside = 2 * mesh->dim;
 
-  PetscFunctionBeginUser;
-  PetscCall(VpMallocLarge(many->nlocal, &many->box));
-  PetscCall(VpMallocLarge(3 * (size_t)many->nlocal, &many->coord));
-  PetscCall(VpMallocLarge(many->nlocal, &many->zone));
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge(many->nlocal, &many->geometry->box));
+  PetscCall(VpMallocLarge(3 * (size_t)many->nlocal, &many->geometry->coord));
+  PetscCall(VpMallocLarge(many->nlocal, &many->geometry->zone));
   PetscCall(VpMallocLarge((size_t)many->nsweep * nside, &many->neighbor));
   for (int32_t k = 0; k < n; k++) {
     for (int32_t c = 0; c < mesh->nlocal; c++) {
       const size_t to = (size_t)CopyOf(mesh, n, k, c);
 
-      many->box[to] = mesh->box[c];
-      many->zone[to] = mesh->zone[c];
-      memcpy(many->coord + 3 * to, mesh->coord + 3 * (size_t)c, 3 * sizeof(*mesh->coord));
+      many->geometry->box[to] = mesh->geometry->box[c];
+      many->geometry->zone[to] = mesh->geometry->zone[c];
+      memcpy(many->geometry->coord + 3 * to, mesh->geometry->coord + 3 * (size_t)c, 3 * sizeof(*mesh->geometry->coord));
       for (int s = 0; c < mesh->nsweep && s < nside; s++)
         many->neighbor[to * nside + s] = CopyOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
     }
@@ -55,7 +55,7 @@ static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many, VpGhostK
   PetscSFNode       *root;
   PetscInt          *leaf, nleaf;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (!mesh->sf[kind]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFGetGraph(mesh->sf[kind], NULL, &nleaf, &ghost, &owner));
   PetscCall(PetscMalloc2(n * nleaf, &leaf, n * nleaf, &root));
@@ -77,19 +77,25 @@ static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many, VpGhostK
 }
 
 /* copies of children and parents of the same number belong together */
-static PetscErrorCode CopyRelations(VpMesh mesh, int32_t n, VpMesh many)
+static PetscErrorCode CopyRelation(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh many)
 {
-  const VpMesh  coarse = mesh->coarser;
-  const int32_t nchild = coarse->nown << mesh->dim;
+  const VpRelation of = mesh->relation;
+  const int32_t    nchild = of->coarse->nown << mesh->dim;
+  VpRelation       to;
 
-  PetscFunctionBeginUser;
-  PetscCall(VpMallocLarge(many->nhalo, &many->parent));
-  PetscCall(VpMallocLarge((size_t)n * (size_t)nchild, &many->child));
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&to));
+  many->relation = to;
+  to->coarse = VpReference(coarser);
+  to->step = of->step;
+  to->by = VpReference(of->by);
+  PetscCall(VpMallocLarge(many->nhalo, &to->parent));
+  PetscCall(VpMallocLarge((size_t)n * (size_t)nchild, &to->child));
   for (int32_t k = 0; k < n; k++) {
-    for (int32_t c = 0; c < mesh->nhalo; c++) many->parent[CopyOf(mesh, n, k, c)] = CopyOf(coarse, n, k, mesh->parent[c]);
-    for (int32_t i = 0; i < nchild; i++) many->child[(size_t)k * (size_t)nchild + (size_t)i] = CopyOfAny(mesh, n, k, mesh->child[i]);
+    for (int32_t c = 0; c < mesh->nhalo; c++) to->parent[CopyOf(mesh, n, k, c)] = CopyOf(of->coarse, n, k, of->parent[c]);
+    for (int32_t i = 0; i < nchild; i++) to->child[(size_t)k * (size_t)nchild + (size_t)i] = CopyOfAny(mesh, n, k, of->child[i]);
   }
-  many->orphans = mesh->orphans ? (n - 1) * mesh->nown + mesh->orphans : 0;
+  to->orphans = of->orphans ? (n - 1) * mesh->nown + of->orphans : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,10 +103,11 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
 {
   VpMesh many;
 
-  PetscFunctionBeginUser;
-  PetscCall(VpMeshBegin(mesh->comm, VpReference(mesh->lattice), &many));
+  PetscFunctionBegin;
+  PetscCall(VpMeshBegin(mesh->comm, VpReference(mesh->geometry->lattice), &many));
   *out = many;
   many->level = mesh->level;
+  many->least = mesh->least;
   many->ncell = mesh->ncell;
   many->first = mesh->first;
   many->nown = n * mesh->nown;
@@ -113,12 +120,7 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   PetscCall(PetscArraycpy(many->starts, mesh->starts, mesh->size + 1));
   PetscCall(CopyCells(mesh, n, many));
   for (int kind = 0; kind < VP_GHOST_SIDE; kind++) PetscCall(CopyExchange(mesh, n, many, (VpGhostKind)kind));
-  if (coarser) {
-    many->coarsening = mesh->coarsening;
-    if (mesh->by) many->by = VpReference(mesh->by);
-    PetscCall(CopyRelations(mesh, n, many));
-    many->coarser = VpReference(coarser);
-  }
+  if (coarser) PetscCall(CopyRelation(mesh, n, coarser, many));
   PetscCall(VpMeshSetTransport(many, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

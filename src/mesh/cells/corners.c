@@ -64,14 +64,14 @@ PetscBool VpDomainHasCorners(VpDomain domain)
 /* whether the cell touches the side of its box */
 static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {
-  return VpMeshIsAtEnd(mesh, mesh->box[cell], VpZoneAlong(mesh, cell, side / 2), side);
+  return VpGeometryIsAtEnd(mesh->geometry, mesh->geometry->box[cell], VpGeometryZone(mesh->geometry, cell, side / 2), side);
 }
 
 static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
 {
   for (int a = 2; a < 2 * mesh->dim; a++) {
     for (int b = 0; IsAtEnd(mesh, cell, a) && b < (a & ~1); b++) {
-      if (IsAtEnd(mesh, cell, b) && IsSingularEdge(mesh->domain, mesh->box[cell], a, b)) return PETSC_TRUE;
+      if (IsAtEnd(mesh, cell, b) && IsSingularEdge(mesh->geometry->domain, mesh->geometry->box[cell], a, b)) return PETSC_TRUE;
     }
   }
   return PETSC_FALSE;
@@ -116,7 +116,7 @@ static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
 /* numbers the patches near the `count` cells, in the order that they have */
 static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], int32_t count, VpPatches *near)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)count << all->dim, &near->whole));
   for (int color = 0; color < all->ncolor; color++) {
     near->start[color] = near->n;
@@ -134,7 +134,7 @@ static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near
 {
   const int ncell = 1 << near->dim;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)near->n * ncell, &near->cell));
   PetscCall(PetscMalloc1(near->n, &near->mixed));
   PetscCall(PetscCalloc1(VpPatchesCovers(near) * nlocal, &near->cover));
@@ -158,9 +158,9 @@ PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, V
   int32_t       count;
   Corners       corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *near = (VpPatches){.dim = mesh->dim, .ncolor = all->ncolor};
-  if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->domain)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->geometry->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
   PetscCall(PetscMalloc1(pieces, &corners.count));
   VpLoop(mesh->nsweep, MarkCells, &corners);

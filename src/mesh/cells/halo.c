@@ -11,12 +11,12 @@
 
    reached[moves] is the cell that a set of moves leads to, where bit s is a step across side s; negative where no path stays in the
    domain. */
-PetscErrorCode VpAddAround(VpLattice L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
+PetscErrorCode VpAddAround(VpLattice L, VpRange own, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
   const int nside = 2 * L->domain->dim;
   int64_t   reached[64] = {cell};
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int moves = 1; moves < 1 << nside; moves++) {
     int64_t *next = &reached[moves];
 
@@ -28,24 +28,19 @@ PetscErrorCode VpAddAround(VpLattice L, int64_t first, int64_t last, PetscBool c
 
       if (from >= 0) *next = VpLatticeMove(L, from, side);
     }
-    if (*next >= 0 && (*next < first || *next >= last)) PetscCall(VpCellSetAdd(halo, *next));
+    if (*next >= 0 && !VpIsIn(own, *next)) PetscCall(VpCellSetAdd(halo, *next));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the own cells of a rank */
-typedef struct {
-  int64_t first, last;
-} Range;
-
-static inline PetscBool AreOwn(Range own, int64_t start, int64_t size)
+static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
 {
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
 /* Whether what lies beyond a side of a brick of `size` cells is own. Boundaries count as own. Beyond it is a brick of the same shape,
    aligned as it is, but in a box of another shape, where all has to be. */
-static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size, int side)
+static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
   int32_t       box;
@@ -61,12 +56,12 @@ static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size
 
 /* Adds those own cells with a foreign face neighbour that lie in a brick: 2^depth cells from `start` on, aligned in their box. It has none
    if it and what is beside it are own; otherwise its halves are looked at. */
-static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own, VpCellSet *border)
+static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, VpRange own, VpCellSet *border)
 {
   const int64_t size = (int64_t)1 << depth;
   PetscBool     inside = AreOwn(own, start, size);
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (start + size <= own.first || start >= own.last) PetscFunctionReturn(PETSC_SUCCESS);
   for (int side = 0; side < 2 * L->domain->dim && inside; side++) inside = IsOwnBeyond(L, own, start, size, side);
   if (inside) PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,7 +72,7 @@ static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own
 
 PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4])
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int g = 0; g < 4; g++) {
     const int32_t start = g ? end[g - 1] : 0;
 
@@ -88,38 +83,37 @@ PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4])
 }
 
 /* adds the cells of a set, unless that is NULL, that are not own */
-static PetscErrorCode AddForeign(int64_t first, int64_t last, const VpCellSet *cells, VpCellSet *halo)
+static PetscErrorCode AddForeign(VpRange own, const VpCellSet *cells, VpCellSet *halo)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t i = 0; cells && i < cells->n; i++) {
-    if (VpCellSetAt(cells, i) < first || VpCellSetAt(cells, i) >= last) PetscCall(VpCellSetAdd(halo, VpCellSetAt(cells, i)));
+    if (!VpIsIn(own, VpCellSetAt(cells, i))) PetscCall(VpCellSetAdd(halo, VpCellSetAt(cells, i)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo,
-                            int32_t end[4])
+PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
 {
   VpCellSet border;
   int32_t   layer1;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpCellSetCreate(halo));
   /* Every cell of the first layer touches an own cell with a foreign face neighbour: the path to it leaves the own cells from one. */
   PetscCall(VpCellSetCreate(&border));
-  for (int32_t box = first < last && last - first < L->ncell ? VpLatticeBox(L, first) : L->domain->nbox;
-       box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
-    PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), (Range){first, last}, &border));
-  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, first, last, PETSC_FALSE, VpCellSetAt(&border, i), halo));
+  for (int32_t box = own.first < own.last && own.last - own.first < L->ncell ? VpLatticeBox(L, own.first) : L->domain->nbox;
+       box < L->domain->nbox && VpLatticeStart(L, box) < own.last; box++)
+    PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), own, &border));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
-  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(&border, i), halo));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));
   layer1 = halo->n;
-  for (int32_t i = 0; i < layer1; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
-  PetscCall(AddForeign(first, last, sweep, halo));
+  for (int32_t i = 0; i < layer1; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  PetscCall(AddForeign(own, sweep, halo));
   end[1] = halo->n;
-  for (int32_t i = layer1; i < end[1]; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  for (int32_t i = layer1; i < end[1]; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
-  PetscCall(AddForeign(first, last, extra, halo));
+  PetscCall(AddForeign(own, extra, halo));
   end[3] = halo->n;
   PetscCall(VpHaloSort(halo, end));
   PetscCall(VpDictionaryDestroy(&border));

@@ -25,7 +25,8 @@ static CurveStart StartOf(int dim, int32_t box, const int32_t coord[], int depth
 
 static CurveStart StartOfCell(VpMesh mesh, int32_t cell)
 {
-  return StartOf(mesh->dim, mesh->box[cell], mesh->coord + 3 * (size_t)cell, VpMeshHalvings(mesh, cell, 0));
+  return StartOf(mesh->dim, mesh->geometry->box[cell], mesh->geometry->coord + 3 * (size_t)cell,
+                 VpGeometryHalvings(mesh->geometry, cell, 0));
 }
 
 static CurveStart End(int dim, CurveStart p, int depth)
@@ -44,7 +45,7 @@ static PetscErrorCode Pieces(VpMesh mesh, CurveStart **begin)
 {
   const CurveStart none = {INT64_MAX, 0}, first = mesh->nown ? StartOfCell(mesh, 0) : none;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(mesh->size + 1, begin));
   PetscCallMPI(MPI_Allgather(&first, 2, MPI_INT64_T, *begin, 2, MPI_INT64_T, mesh->comm));
   (*begin)[mesh->size] = none;
@@ -59,7 +60,7 @@ static PetscErrorCode Send(VpMesh from, const CurveStart begin[], PetscMPIInt si
 {
   int n = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int fill = 0; fill < 2; fill++) {
     int r = 0;
 
@@ -67,14 +68,14 @@ static PetscErrorCode Send(VpMesh from, const CurveStart begin[], PetscMPIInt si
     n = 0;
     for (int k = 0; k < size; k++) count[k] = 0;
     for (int32_t c = 0; c < from->nown; c++) {
-      const int        depth = VpMeshHalvings(from, c, 0);
+      const int        depth = VpGeometryHalvings(from->geometry, c, 0);
       const CurveStart first = StartOfCell(from, c), end = End(from->dim, first, depth);
 
       while (r + 1 < size && !IsBefore(first, begin[r + 1])) r++;
       for (int to = r; to < size && (to == r || IsBefore(begin[to], end)); to++) {
-        const int32_t *at = from->coord + 3 * (size_t)c;
+        const int32_t *at = from->geometry->coord + 3 * (size_t)c;
 
-        if (fill) (*cells)[n] = (Moving){from->box[c], {at[0], at[1], at[2]}, depth, c};
+        if (fill) (*cells)[n] = (Moving){from->geometry->box[c], {at[0], at[1], at[2]}, depth, c};
         n++;
         count[to]++;
       }
@@ -99,7 +100,7 @@ static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got
   MPI_Datatype unit;
   PetscSFNode *owner;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc4(size, &count[0], size, &count[1], size + 1, &start[0], size + 1, &start[1]));
   PetscCall(Pieces(to, &begin));
   PetscCall(Send(from, begin, size, &sent, count[0]));
@@ -126,8 +127,8 @@ static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got
 
 PetscBool VpMeshesOverlap(VpMesh from, VpMesh to)
 {
-  return (PetscBool)(VpDomainIsSame(from->domain, to->domain) && (from->depth || VpLatticeIsUniform(from->lattice)) &&
-                     (to->depth || VpLatticeIsUniform(to->lattice)));
+  return (PetscBool)(VpDomainIsSame(from->geometry->domain, to->geometry->domain) && VpGeometryIsHalved(from->geometry) &&
+                     VpGeometryIsHalved(to->geometry));
 }
 
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
@@ -136,7 +137,7 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
   int32_t   at = 0;
   Moving   *cell;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *o = (VpOverlap){.n = 0};
   PetscCall(Collect(from, to, o, &cell));
   PetscCall(PetscMalloc4(3 * (size_t)o->n, &o->coord, o->n, &o->depth, to->nown, &o->first, to->nown, &o->count));
@@ -145,7 +146,7 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
     for (int d = 0; d < 3; d++) o->coord[3 * (size_t)i + d] = cell[i].coord[d];
   }
   for (int32_t c = 0; c < to->nown; c++) {
-    const CurveStart first = StartOfCell(to, c), end = End(dim, first, VpMeshHalvings(to, c, 0));
+    const CurveStart first = StartOfCell(to, c), end = End(dim, first, VpGeometryHalvings(to->geometry, c, 0));
 
     while (at + 1 < o->n && !IsBefore(first, StartOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth))) at++;
     o->first[c] = at;
@@ -161,7 +162,7 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
 
 PetscErrorCode VpOverlapDestroy(VpOverlap *o)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&o->sf));
   PetscCall(PetscFree4(o->coord, o->depth, o->first, o->count));
   PetscFunctionReturn(PETSC_SUCCESS);

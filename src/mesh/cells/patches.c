@@ -28,7 +28,8 @@ static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t f
 {
   if (near[first] & APART) return PETSC_FALSE;
   for (int d = 0; d < mesh->dim; d++) {
-    if (VpMeshIsAtEnd(mesh, mesh->box[first], VpZoneAlong(mesh, first, d), 2 * d + 1)) return PETSC_FALSE;
+    if (VpGeometryIsAtEnd(mesh->geometry, mesh->geometry->box[first], VpGeometryZone(mesh->geometry, first, d), 2 * d + 1))
+      return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -89,7 +90,7 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
     }
   }
   if (ncell == nface) return VP_SIDE_INTERIOR;
-  if (!ncell && !differ) return VpDomainSide(mesh->domain, boundary);
+  if (!ncell && !differ) return VpDomainSide(mesh->geometry->domain, boundary);
   *mixed = 1;
   return VP_SIDE_MIXED;
 }
@@ -127,14 +128,14 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
   int             shape = INTERIOR;
 
   *p = (Patch){.cls = NONE};
-  if (!mesh->lattice->alternates) return;
+  if (!mesh->geometry->lattice->alternates) return;
   if (AreTogether(mesh, near, first)) StepTogether(mesh, mesh->dim, first, p->cell);
   else if (!FindCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (!part && !VpZoneAlong(mesh, first, side / 2)) continue; /* zone 0: the cells beyond are of the same box */
+    if (!part && !VpGeometryZone(mesh->geometry, first, side / 2)) continue; /* zone 0: the cells beyond are of the same box */
     p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
@@ -159,9 +160,9 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
   const size_t    covers = VpPatchesCovers(search->patches);
 
   for (int32_t i = first; i < last; i++) {
-    const PetscBool inside = (PetscBool)(i < mesh->nown && !(mesh->zone[i] & VP_LOWER_BITS) && !part);
+    const PetscBool inside = (PetscBool)(i < mesh->nown && !(mesh->geometry->zone[i] & VP_LOWER_BITS) && !part);
 
-    if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->zone[i] ? AT_END : 0);
+    if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->geometry->zone[i] ? AT_END : 0);
     for (size_t k = 0; k < covers; k++) search->patches->cover[k * mesh->nlocal + i] = inside ? search->every[k] : 0;
   }
 }
@@ -209,15 +210,15 @@ static void SetStarts(Search *search, int32_t pieces)
   VpPatches *patches = search->patches;
 
   patches->n = 0;
-  for (int class = 0; class < NCLASS; class ++) {
-    const int color = class / (2 * NSHAPE);
+  for (int cls = 0; cls < NCLASS; cls++) {
+    const int color = cls / (2 * NSHAPE);
 
-    if (class % (2 * NSHAPE) == 0) patches->start[color] = patches->n;
-    if (class % (2 * NSHAPE) == NSHAPE) patches->inner[color] = patches->n;
+    if (cls % (2 * NSHAPE) == 0) patches->start[color] = patches->n;
+    if (cls % (2 * NSHAPE) == NSHAPE) patches->inner[color] = patches->n;
     for (int32_t piece = 0; piece < pieces; piece++) {
-      const int32_t count = search->count[piece][class];
+      const int32_t count = search->count[piece][cls];
 
-      search->count[piece][class] = patches->n;
+      search->count[piece][cls] = patches->n;
       patches->n += count;
     }
   }
@@ -255,10 +256,10 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
 
   for (int32_t i = first; i < last; i++) {
     if (!search->near[i]) {
-      const uint8_t class = InnerClass(search, i);
+      const uint8_t cls = InnerClass(search, i);
 
-      if (mesh->dim == 3) StoreInner(search, 3, i, next[class]++);
-      else StoreInner(search, 2, i, next[class]++);
+      if (mesh->dim == 3) StoreInner(search, 3, i, next[cls]++);
+      else StoreInner(search, 2, i, next[cls]++);
     } else {
       FindPatch(search, i, &p);
       if (p.cls != NONE) Store(patches, mesh->nlocal, &p, next[p.cls]++);
@@ -281,7 +282,7 @@ int VpMeshSeams(VpMesh mesh)
 {
   int seams = 0;
 
-  for (int32_t b = 0; mesh->lattice->seam && b < mesh->domain->nbox; b++) seams |= mesh->lattice->seam[b];
+  for (int32_t b = 0; mesh->geometry->lattice->seam && b < mesh->geometry->domain->nbox; b++) seams |= mesh->geometry->lattice->seam[b];
   return seams;
 }
 
@@ -289,7 +290,7 @@ int VpMeshSeams(VpMesh mesh)
 static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
 {
   if (PetscAbsReal(h[d] - h[e]) > VP_SIZE_SLACK * h[e]) return (PetscBool)(h[d] < h[e]);
-  return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
+  return (PetscBool)(mesh->geometry->domain->periodic[d] && !mesh->geometry->domain->periodic[e]);
 }
 
 /* Sets how colours are made of digits: the thinnest direction's is lowest; of equal ones periodic ones come first, then lower ones. */
@@ -319,7 +320,7 @@ PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], VpPatch
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
   Search        search = {.mesh = mesh, .patches = patches};
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   *patches = (VpPatches){.dim = mesh->dim};
   SetDigits(mesh, thinnest, patches);
   for (int odd = 0; odd < 1 << mesh->dim; odd++) {
@@ -347,7 +348,7 @@ PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], VpPatch
 
 PetscErrorCode VpPatchesDestroy(VpPatches *patches)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscFree(patches->cell));
   PetscCall(PetscFree(patches->side));
   PetscCall(PetscFree(patches->mixed));

@@ -5,11 +5,11 @@
 
 typedef struct {
   VpMesh             mesh;
-  const PetscSFNode *owner;  /* of the face neighbours */
-  int32_t           *count;  /* [piece] shared sides; then the number of the first one */
-  int32_t           *beyond; /* [nown][2 dim] */
-  PetscSFNode       *root;   /* [shared sides] the side of the ghost at its owner */
-  PetscInt          *leaf;   /* [shared sides] where its values come to */
+  const PetscSFNode *owner; /* of the face neighbours */
+  int32_t           *count; /* [piece] shared sides; then the number of the first one */
+  VpSharedSides     *shared;
+  PetscSFNode       *root; /* [shared sides] the side of the ghost at its owner */
+  PetscInt          *leaf; /* [shared sides] where its values come to */
 } Sides;
 
 static void CountShared(void *context, int32_t piece, int32_t first, int32_t last)
@@ -32,7 +32,7 @@ static void NumberShared(void *context, int32_t piece, int32_t first, int32_t la
   for (size_t i = (size_t)first * nside; i < (size_t)last * nside; i++) {
     const int32_t next = mesh->neighbor[i], there = (int32_t)(i % nside) ^ 1; /* the neighbour's side */
 
-    sides->beyond[i] = next < mesh->nown ? next : mesh->nown + n;
+    sides->shared->beyond[i] = next < mesh->nown ? next : mesh->nown + n;
     if (next < mesh->nown) continue;
     sides->root[n].rank = sides->owner[next - mesh->nown].rank;
     sides->root[n].index = sides->owner[next - mesh->nown].index * nside + there;
@@ -48,21 +48,22 @@ PetscErrorCode VpMeshSetSides(VpMesh mesh)
   Sides         sides = {.mesh = mesh};
   PetscSF       sf;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   if (mesh->sf[VP_GHOST_SIDE]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_FACE], NULL, NULL, NULL, &sides.owner));
   PetscCall(PetscMalloc1(pieces, &sides.count));
   VpLoop(look, CountShared, &sides);
-  mesh->nside = VpLoopSum(pieces, sides.count);
-  PetscCall(PetscMalloc2(mesh->nside, &sides.leaf, mesh->nside, &sides.root));
-  if (look) PetscCall(VpMallocLarge((size_t)look * 2 * mesh->dim, &sides.beyond));
+  PetscCall(PetscNew(&sides.shared));
+  sides.shared->n = VpLoopSum(pieces, sides.count);
+  PetscCall(PetscMalloc2(sides.shared->n, &sides.leaf, sides.shared->n, &sides.root));
+  if (look) PetscCall(VpMallocLarge((size_t)look * 2 * mesh->dim, &sides.shared->beyond));
   VpLoop(look, NumberShared, &sides);
   PetscCall(PetscSFCreate(mesh->comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, mesh->nown * 2 * mesh->dim, mesh->nside, sides.leaf, PETSC_COPY_VALUES, sides.root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetGraph(sf, mesh->nown * 2 * mesh->dim, sides.shared->n, sides.leaf, PETSC_COPY_VALUES, sides.root, PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscFree2(sides.leaf, sides.root));
   PetscCall(PetscFree(sides.count));
-  mesh->beyond = sides.beyond;
+  mesh->shared = sides.shared;
   mesh->sf[VP_GHOST_SIDE] = sf;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

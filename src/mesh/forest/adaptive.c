@@ -1,4 +1,4 @@
-/* Adaptive meshes: the next one from marks, and the cells around points. */
+/* Adaptive meshes: the next one from marks. */
 #include "../internal.h"
 #include "../../collective.h"
 
@@ -8,11 +8,11 @@ static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
   const int deepest = VpForestOpsOf(mesh->dim)->deepest;
   double    most[2] = {mesh->nown, 0}; /* cells of a rank, depth */
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t c = 0; c < mesh->nown; c++) {
     if (mark[c] != VP_MARK_REFINE) continue;
     most[0] += (1 << mesh->dim) - 1;
-    most[1] = PetscMax(most[1], VpMeshHalvings(mesh, c, 0) + 1);
+    most[1] = PetscMax(most[1], VpGeometryHalvings(mesh->geometry, c, 0) + 1);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCheck(most[1] <= deepest, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -28,10 +28,10 @@ static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
 {
   int extreme[2] = {-INT_MAX, 0};
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t c = 0; c < mesh->nown; c++) {
-    extreme[0] = PetscMax(extreme[0], -mesh->depth[c]);
-    extreme[1] = PetscMax(extreme[1], mesh->depth[c]);
+    extreme[0] = PetscMax(extreme[0], -mesh->geometry->depth[c]);
+    extreme[1] = PetscMax(extreme[1], mesh->geometry->depth[c]);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extreme, 2, MPI_INT, MPI_MAX, mesh->comm));
   *least = -extreme[0];
@@ -40,13 +40,13 @@ static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
 }
 
 /* takes over the forest */
-static PetscErrorCode Build(MPI_Comm comm, VpDomain domain, void *forest, VpMesh *out)
+static PetscErrorCode Build(MPI_Comm comm, VpDomain domain, VpForest forest, VpMesh *out)
 {
   VpMesh       mesh;
   VpLattice    lattice;
   PetscSFNode *owner;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpLatticeCreateUniform(domain, 0, &lattice));
   PetscCall(VpMeshBegin(comm, lattice, &mesh));
   *out = mesh;
@@ -65,11 +65,11 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   VpMesh    uniform;
   PetscInt *counts;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1((*mesh)->size, &counts));
   for (int r = 0; r < (*mesh)->size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
-  PetscCall(VpLatticeCreateUniform((*mesh)->domain, (*mesh)->level, &lattice));
-  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, NULL, &uniform, NULL));
+  PetscCall(VpLatticeCreateUniform((*mesh)->geometry->domain, (*mesh)->level, &lattice));
+  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, NULL, &uniform));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
   PetscCall(PetscFree(counts));
@@ -80,7 +80,7 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
 
 static PetscErrorCode CheckSize(VpMesh mesh, double cells)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCheck(cells <= PETSC_MAX_INT, mesh->comm, PETSC_ERR_SUP,
              "The refined mesh has %.0f cells: PetscInt has %d bits (mark fewer, or configure PETSc with 64-bit indices)", cells,
              (int)(8 * sizeof(PetscInt)));
@@ -90,22 +90,22 @@ static PetscErrorCode CheckSize(VpMesh mesh, double cells)
 PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const PetscReal a[], VpMesh *mesh, PetscReal **b)
 {
   const VpForestOps *ops = VpForestOpsOf(old->dim);
-  void              *from = old->forest, *forest;
+  VpForest           from = old->forest, forest;
   PetscErrorCode     error;
 
-  PetscFunctionBeginUser;
-  PetscCheck(old->depth || VpLatticeIsUniform(old->lattice), old->comm, PETSC_ERR_SUP,
+  PetscFunctionBegin;
+  PetscCheck(VpGeometryIsHalved(old->geometry), old->comm, PETSC_ERR_SUP,
              "Cells can be marked where boxes have as many cells in all directions, which they have not where the mesh was coarsened: mark "
              "those of the mesh before");
   PetscCall(CheckMarks(old, mark));
   PetscCall(VpForestInitialize());
   if (!from) from = ops->create(old);
-  forest = ops->adapt(from, old->domain, mark, width, a);
+  forest = ops->adapt(from, old->geometry->domain, mark, width, a);
   if (from != old->forest) ops->destroy(from);
   error = CheckSize(old, ops->size(forest));
   if (error) ops->destroy(forest);
   PetscCall(error);
-  PetscCall(Build(old->comm, old->domain, forest, mesh));
+  PetscCall(Build(old->comm, old->geometry->domain, forest, mesh));
   PetscCall(VpMeshSetTransport(*mesh, old->transport, old->link));
   if (b) *b = NULL;
   if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
@@ -137,7 +137,7 @@ static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uin
   PetscBool   right = PETSC_TRUE, ignored = PETSC_TRUE;
   int         wrong;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   for (int32_t i = 0; i < n; i++) right = (PetscBool)(right && depth[i] <= deepest);
@@ -166,10 +166,10 @@ PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, con
 {
   const VpForestOps *ops = VpForestOpsOf(domain->dim);
   int64_t            before[2], total = n;
-  void              *forest;
+  VpForest           forest;
   PetscBool          balanced;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpForestInitialize());
   PetscCall(Place(comm, domain, n, depth, before));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm));
@@ -180,26 +180,5 @@ PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, con
   ops->take_coefficient(forest, 0, NULL);
   PetscCall(Build(comm, domain, forest, mesh));
   if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt LeafAt(const void *mesh, const void *question)
-{
-  const VpBoxPoint *place = question;
-
-  return VpForestOpsOf(((VpMesh)mesh)->dim)->leaf(((VpMesh)mesh)->forest, place->box, place->x);
-}
-
-PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpBoxPoint place[], PetscSFNode at[])
-{
-  PetscMPIInt *rank;
-  PetscInt    *number;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(n, &rank, n, &number));
-  for (PetscInt i = 0; i < n; i++) rank[i] = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
-  PetscCall(VpAskRanks(mesh->comm, n, rank, sizeof(*place), place, LeafAt, mesh, number));
-  for (PetscInt i = 0; i < n; i++) at[i] = (PetscSFNode){.rank = rank[i], .index = number[i]};
-  PetscCall(PetscFree2(rank, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

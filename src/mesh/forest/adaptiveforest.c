@@ -43,9 +43,9 @@ static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadra
   for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = mean;
 }
 
-static void *Create(VpMesh mesh)
+static VpForest Create(VpMesh mesh)
 {
-  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(mesh->domain, PETSC_TRUE);
+  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(mesh->geometry->domain);
   p4est_t              *forest = p4est_new_ext(mesh->comm, conn, 0, mesh->level, 1, 0, NULL, NULL);
   p4est_locidx_t       *count = P4EST_ALLOC(p4est_locidx_t, forest->mpisize);
 
@@ -53,7 +53,7 @@ static void *Create(VpMesh mesh)
   for (int r = 0; r < forest->mpisize; r++) count[r] = (p4est_locidx_t)(mesh->starts[r + 1] - mesh->starts[r]);
   (void)p4est_partition_given(forest, count);
   P4EST_FREE(count);
-  return forest;
+  return (VpForest)forest;
 }
 
 /* adds what a face that hangs costs its own leaves; across it may be another rank's */
@@ -89,13 +89,13 @@ static void Cut(p4est_t *forest)
   (void)p4est_partition_ext(forest, 1, WorkOf);
 }
 
-static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
+static VpForest Adapt(VpForest from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
 {
   p4est_t *forest = p4est_copy((p4est_t *)from, 0);
   int32_t  i = 0;
 
   p4est_comm_parallel_env_duplicate(forest);
-  forest->connectivity = VP_FOREST(VpConnectivity)(domain, PETSC_TRUE);
+  forest->connectivity = VP_FOREST(VpConnectivity)(domain);
   p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
   FOR_EACH_LEAF(forest, tree, q)
   {
@@ -108,7 +108,7 @@ static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, 
   p4est_coarsen_ext(forest, 0, 0, AreToCoarsen, NULL, Inherit);
   p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, Inherit);
   Cut(forest);
-  return forest;
+  return (VpForest)forest;
 }
 
 /* Writes the corners and depths of leaves, [n][dim + 1], and counts them in cumulated[box + 1]. */
@@ -135,9 +135,9 @@ static void ListLeaves(int32_t n, const uint8_t depth[], const int64_t before[2]
   }
 }
 
-static void *Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], const int64_t before[2])
+static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], const int64_t before[2])
 {
-  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain, PETSC_TRUE);
+  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain);
   p4est_gloidx_t       *cumulated = P4EST_ALLOC_ZERO(p4est_gloidx_t, domain->nbox + 1), *starts, mine = n;
   sc_array_t           *leaves = sc_array_new_count(sizeof(p4est_qcoord_t), (size_t)n * (P4EST_DIM + 1));
   p4est_t              *forest;
@@ -158,10 +158,10 @@ static void *Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth
   p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
   p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, NULL);
   Cut(forest);
-  return forest;
+  return (VpForest)forest;
 }
 
-static void TakeCoefficient(void *from, int width, PetscReal a[])
+static void TakeCoefficient(VpForest from, int width, PetscReal a[])
 {
   p4est_t *forest = (p4est_t *)from;
   int32_t  i = 0;
@@ -173,12 +173,12 @@ static void TakeCoefficient(void *from, int width, PetscReal a[])
   p4est_reset_data(forest, 0, NULL, NULL);
 }
 
-static double Size(void *forest)
+static double Size(VpForest forest)
 {
   return (double)((p4est_t *)forest)->global_num_quadrants;
 }
 
-static void Destroy(void *from)
+static void Destroy(VpForest from)
 {
   p4est_t              *forest = (p4est_t *)from;
   p4est_connectivity_t *conn = forest->connectivity;
@@ -198,64 +198,54 @@ static void SetCell(VpMesh mesh, int32_t cell, p4est_topidx_t tree, const p4est_
 #endif
   };
 
-  mesh->box[cell] = tree;
-  mesh->depth[cell] = (uint8_t)q->level;
-  mesh->zone[cell] = 0;
+  mesh->geometry->box[cell] = tree;
+  mesh->geometry->depth[cell] = (uint8_t)q->level;
+  mesh->geometry->zone[cell] = 0;
   for (int d = 0; d < 3; d++) {
     const int32_t coord = at[d] >> (P4EST_MAXLEVEL - q->level), last = ((int32_t)1 << q->level) - 1;
 
-    mesh->coord[3 * (size_t)cell + d] = coord;
-    if (d < P4EST_DIM && (coord == 0 || coord == last)) mesh->zone[cell] |= (uint8_t)((coord == 0 ? 1 : 3) << 2 * d);
+    mesh->geometry->coord[3 * (size_t)cell + d] = coord;
+    if (d < P4EST_DIM && (coord == 0 || coord == last)) mesh->geometry->zone[cell] |= (uint8_t)((coord == 0 ? 1 : 3) << 2 * d);
   }
 }
 
-/* the cell's number among the fine ones of a hanging face */
-static int PartOf(VpMesh mesh, int32_t cell, int side)
+/* What lies beyond a side. p4est says it by a cell and a code: the side there (boundary: the same cell's and side's) and the orientation.
+   The code is larger by the half where the cell is coarser, and negative where the cell is a place in the list of fine ones. */
+static int32_t Beyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
 {
-  int part = 0, bit = 0;
-
-  for (int d = 0; d < mesh->dim; d++) {
-    if (d != side / 2) part |= (mesh->coord[3 * (size_t)cell + d] & 1) << bit++;
-  }
-  return part;
-}
-
-/* What lies beyond a side. p4est says it by a cell and a code: the cell's side (boundary: the same cell's and side's), or more than that
-   where the cell is coarser, or less than 0 where the cell is a place in the list of fine ones. */
-static int32_t Beyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpHang *hang)
-{
+  enum { CODES = P4EST_HALF * P4EST_FACES };
   const size_t  i = (size_t)cell * P4EST_FACES + (size_t)side;
   const int32_t next = p4->quad_to_quad[i];
   const int     code = p4->quad_to_face[i];
 
-  *hang = (VpHang){.cell = cell, .side = side, .part = VP_HANG_COARSE};
-  if (next == cell && code == side) return mesh->domain->beyond[(size_t)mesh->box[cell] * P4EST_FACES + (size_t)side];
-  if (code >= 0 && code < P4EST_HALF * P4EST_FACES) return next;
-  if (code >= 0) {
-    hang->part = PartOf(mesh, cell, side);
-    hang->beyond[0] = next;
-  } else memcpy(hang->beyond, sc_array_index(p4->quad_to_half, (size_t)next), P4EST_HALF * sizeof(p4est_locidx_t));
+  if (next == cell && code == side) return VpBoxBeyond(mesh->geometry->domain, mesh->geometry->box[cell], side);
+  if (code >= 0 && code < CODES) return next;
+  *face = (VpFace){.cell = {cell, next}, .side = (uint8_t)side, .orientation = (uint8_t)((code + CODES) % CODES / P4EST_FACES)};
+  face->kind = code < 0 ? VP_FACE_COARSE : VP_FACE_FINE;
+  if (code < 0) memcpy(face->cell + 1, sc_array_index(p4->quad_to_half, (size_t)next), P4EST_HALF * sizeof(p4est_locidx_t));
+  else face->half = (uint8_t)(code / CODES - 1);
   return VP_HANGING;
 }
 
 static PetscErrorCode SetNeighbors(VpMesh mesh, p4est_mesh_t *p4)
 {
-  VpHang hang;
+  VpFaces *faces = &mesh->faces;
+  VpFace   face;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int fill = 0; fill < 2; fill++) {
-    mesh->nhang = 0;
+    faces->n = 0;
     for (int32_t cell = 0; cell < mesh->nown; cell++) {
       for (int side = 0; side < P4EST_FACES; side++) {
-        const int32_t next = Beyond(mesh, p4, cell, side, &hang);
+        const int32_t next = Beyond(mesh, p4, cell, side, &face);
 
         mesh->neighbor[(size_t)cell * P4EST_FACES + (size_t)side] = next;
         if (next != VP_HANGING) continue;
-        if (fill) mesh->hang[mesh->nhang] = hang;
-        mesh->nhang++;
+        if (fill) faces->face[faces->n] = face;
+        faces->n++;
       }
     }
-    if (!fill) PetscCall(PetscMalloc1(mesh->nhang, &mesh->hang));
+    if (!fill) PetscCall(PetscMalloc1(faces->n, &faces->face));
   }
   for (size_t i = 0; i < (size_t)mesh->nown * P4EST_FACES; i++) mesh->ninner += mesh->neighbor[i] >= 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,7 +255,7 @@ static PetscErrorCode SetGhosts(VpMesh mesh, p4est_ghost_t *ghosts, p4est_mesh_t
 {
   const int32_t n = mesh->nlocal - mesh->nown;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, owner));
   for (int32_t i = 0; i < n; i++) {
     p4est_quadrant_t *q = p4est_quadrant_array_index(&ghosts->ghosts, (size_t)i);
@@ -277,14 +267,14 @@ static PetscErrorCode SetGhosts(VpMesh mesh, p4est_ghost_t *ghosts, p4est_mesh_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fill(void *from, VpMesh mesh, PetscSFNode **owner)
+static PetscErrorCode Fill(VpForest from, VpMesh mesh, PetscSFNode **owner)
 {
   p4est_t       *forest = (p4est_t *)from;
   p4est_ghost_t *ghosts = p4est_ghost_new(forest, P4EST_CONNECT_FACE);
   p4est_mesh_t  *p4 = p4est_mesh_new(forest, ghosts, P4EST_CONNECT_FACE);
   int32_t        cell = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(forest->mpisize + 1, &mesh->starts));
   for (int r = 0; r <= forest->mpisize; r++) mesh->starts[r] = (PetscInt)forest->global_first_quadrant[r];
   mesh->ncell = (PetscInt)forest->global_num_quadrants;
@@ -292,10 +282,10 @@ static PetscErrorCode Fill(void *from, VpMesh mesh, PetscSFNode **owner)
   mesh->nown = forest->local_num_quadrants;
   mesh->nlocal = mesh->nown + p4->ghost_num_quadrants;
   mesh->nface = mesh->nsweep = mesh->nhalo = mesh->nlocal;
-  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->box));
-  PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->coord));
-  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->zone));
-  PetscCall(PetscMalloc1(mesh->nlocal + 1, &mesh->depth)); /* not NULL on ranks without cells */
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->geometry->box));
+  PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->geometry->zone));
+  PetscCall(PetscMalloc1(mesh->nlocal + 1, &mesh->geometry->depth)); /* not NULL on ranks without cells */
   PetscCall(PetscMalloc1((size_t)mesh->nown * P4EST_FACES, &mesh->neighbor));
   FOR_EACH_LEAF(forest, tree, q) SetCell(mesh, cell++, tree, q);
   PetscCall(SetGhosts(mesh, ghosts, p4, owner));
@@ -322,14 +312,14 @@ static p4est_quadrant_t Smallest(const PetscReal x[])
   return q;
 }
 
-static PetscMPIInt Owner(void *forest, int32_t box, const PetscReal x[])
+static PetscMPIInt Owner(VpForest forest, int32_t box, const PetscReal x[])
 {
   const p4est_quadrant_t q = Smallest(x);
 
   return p4est_comm_find_owner((p4est_t *)forest, box, &q, ((p4est_t *)forest)->mpirank);
 }
 
-static int32_t Find(void *forest, int32_t box, const PetscReal x[])
+static int32_t Find(VpForest forest, int32_t box, const PetscReal x[])
 {
   p4est_quadrant_t q = Smallest(x);
   p4est_tree_t    *tree = p4est_tree_array_index(((p4est_t *)forest)->trees, box);

@@ -3,63 +3,57 @@
 
 /* What several boxes have in common, corners or edges: item i is number i % each of box i / each. */
 typedef struct {
-  int32_t each, n, nitem;       /* n: those of more than one item */
-  int32_t *class;               /* [nitem] an item of the same ones, the least */
-  p4est_topidx_t *of;           /* [nitem] the number of its class, or -1 */
-  p4est_topidx_t *start, *tree; /* class i consists of the items [start[i], start[i+1]) of tree and item */
+  int32_t         each, n, nitem; /* n: those of more than one item */
+  int32_t        *same;           /* [nitem] an item of the same ones, the least */
+  p4est_topidx_t *of;             /* [nitem] the number of its set, or -1 */
+  p4est_topidx_t *start, *tree;   /* set i consists of the items [start[i], start[i+1]) of tree and item */
   int8_t         *item;
 } Meeting;
 
-static int32_t Root(int32_t class[], int32_t i)
+static void Join(int32_t same[], int32_t i, int32_t j)
 {
-  while (class[i] != i) i = class[i] = class[class[i]];
-  return i;
+  const int32_t a = VpRoot(same, i), b = VpRoot(same, j);
+
+  if (a < b) same[b] = a;
+  else same[a] = b;
 }
 
-static void Join(int32_t class[], int32_t i, int32_t j)
-{
-  const int32_t a = Root(class, i), b = Root(class, j);
-
-  if (a < b) class[b] = a;
-  else class[a] = b;
-}
-
-/* lists the members of the classes of more than one item */
+/* lists the members of the sets of more than one item */
 static void List(Meeting *m)
 {
   int32_t *count = P4EST_ALLOC_ZERO(int32_t, m->nitem), total = 0;
 
-  for (int32_t i = 0; i < m->nitem; i++) count[m->class[i] = Root(m->class, i)]++;
+  for (int32_t i = 0; i < m->nitem; i++) count[m->same[i] = VpRoot(m->same, i)]++;
   for (int32_t i = 0; i < m->nitem; i++) m->n += count[i] > 1;
   m->of = P4EST_ALLOC(p4est_topidx_t, m->nitem);
   m->start = P4EST_ALLOC(p4est_topidx_t, m->n + 1);
   m->tree = P4EST_ALLOC(p4est_topidx_t, m->nitem);
   m->item = P4EST_ALLOC(int8_t, m->nitem);
   m->n = 0;
-  for (int32_t i = 0; i < m->nitem; i++) { /* A class comes by its least item first, and count becomes where its next item goes. */
-    const int32_t members = count[m->class[i]];
+  for (int32_t i = 0; i < m->nitem; i++) { /* A set comes by its least item first, and count becomes where its next item goes. */
+    const int32_t members = count[m->same[i]];
 
     m->of[i] = -1;
-    if (m->class[i] == i && members > 1) {
+    if (m->same[i] == i && members > 1) {
       m->of[i] = m->n;
       m->start[m->n++] = total;
       count[i] = total;
       total += members;
-    } else if (m->class[i] != i) m->of[i] = m->of[m->class[i]];
+    } else if (m->same[i] != i) m->of[i] = m->of[m->same[i]];
     if (m->of[i] < 0) continue;
-    m->tree[count[m->class[i]]] = i / m->each;
-    m->item[count[m->class[i]]++] = (int8_t)(i % m->each);
+    m->tree[count[m->same[i]]] = i / m->each;
+    m->item[count[m->same[i]]++] = (int8_t)(i % m->each);
   }
   m->start[m->n] = total;
   P4EST_FREE(count);
-  P4EST_FREE(m->class);
+  P4EST_FREE(m->same);
 }
 
 static void MeetingBegin(VpDomain domain, int each, Meeting *m)
 {
   *m = (Meeting){.each = each, .nitem = domain->nbox * each};
-  m->class = P4EST_ALLOC(int32_t, m->nitem);
-  for (int32_t i = 0; i < m->nitem; i++) m->class[i] = i;
+  m->same = P4EST_ALLOC(int32_t, m->nitem);
+  for (int32_t i = 0; i < m->nitem; i++) m->same[i] = i;
 }
 
 static void MeetingEnd(Meeting *m)
@@ -78,8 +72,7 @@ static void FindCorners(VpDomain domain, Meeting *m)
     const int side = i % P4EST_FACES, bit = 1 << side / 2;
 
     for (int c = 0; c < P4EST_CHILDREN && domain->beyond[i] >= 0; c++) {
-      if (((c & bit) != 0) == side % 2)
-        Join(m->class, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
+      if (((c & bit) != 0) == side % 2) Join(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
     }
   }
   List(m);
@@ -97,21 +90,20 @@ static void FindEdges(VpDomain domain, Meeting *m)
       const int d = e / 4, bit = 1 << (normal - (d < normal));
 
       if (d == normal || ((e & bit) != 0) != side % 2) continue;
-      Join(m->class, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
+      Join(m->same, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
     }
   }
   List(m);
 }
 #endif
 
-p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain, PetscBool corners)
+p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
 {
   const size_t          nside = (size_t)domain->nbox * P4EST_FACES;
-  const p4est_topidx_t  none = 0;
   p4est_connectivity_t *conn;
   p4est_topidx_t       *tree = P4EST_ALLOC(p4est_topidx_t, nside);
   int8_t               *face = P4EST_ALLOC(int8_t, nside);
-  Meeting               corner = {.start = (p4est_topidx_t *)&none}, edge = corner;
+  Meeting               corner;
 
   for (size_t i = 0; i < nside; i++) {
     const int side = (int)(i % P4EST_FACES);
@@ -119,17 +111,18 @@ p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain, PetscBool corne
     tree[i] = domain->beyond[i] < 0 ? (p4est_topidx_t)(i / P4EST_FACES) : domain->beyond[i];
     face[i] = (int8_t)(domain->beyond[i] < 0 ? side : side ^ 1);
   }
-  if (corners) FindCorners(domain, &corner);
+  FindCorners(domain, &corner);
 #ifndef P4_TO_P8
-  (void)edge;
   conn = p4est_connectivity_new_copy(0, domain->nbox, corner.n, NULL, NULL, tree, face, corner.of, corner.start, corner.tree, corner.item);
 #else
-  if (corners) FindEdges(domain, &edge);
+  Meeting edge;
+
+  FindEdges(domain, &edge);
   conn = p8est_connectivity_new_copy(0, domain->nbox, edge.n, corner.n, NULL, NULL, tree, face, edge.of, edge.start, edge.tree, edge.item,
                                      corner.of, corner.start, corner.tree, corner.item);
-  if (corners) MeetingEnd(&edge);
+  MeetingEnd(&edge);
 #endif
-  if (corners) MeetingEnd(&corner);
+  MeetingEnd(&corner);
   P4EST_FREE(tree);
   P4EST_FREE(face);
   return conn;

@@ -23,4 +23,4 @@
 
 /* connectivity.c: p4est's connectivity of the domain's boxes, which are all oriented alike. Corners and edges matter
    where levels differ. */
-p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain, PetscBool corners);
+p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain);

@@ -39,10 +39,16 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
   return -1;
 }
 
+/* a place in a box, 0 <= x[d] <= 1 */
+typedef struct {
+  int32_t   box;
+  PetscReal x[3];
+} Place;
+
 /* the place in its box of a point; both ends are 0 and 1 */
-static VpBoxPoint PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
+static Place PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
 {
-  VpBoxPoint place = {.box = box};
+  Place place = {.box = box};
 
   for (int d = 0; d < domain->dim; d++) {
     const PetscReal lower = domain->lower[3 * (size_t)box + d];
@@ -53,41 +59,64 @@ static VpBoxPoint PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
 }
 
 /* the cell of a lattice around a place, which its owner is known of */
-static PetscSFNode CellAt(VpMesh mesh, const VpBoxPoint *place)
+static PetscSFNode CellAt(VpMesh mesh, const Place *place)
 {
   int32_t     coord[3] = {0, 0, 0};
   int64_t     cell;
   PetscSFNode node;
 
   for (int d = 0; d < mesh->dim; d++) {
-    const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->lattice, place->box)->bits[d]);
+    const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->geometry->lattice, place->box)->bits[d]);
 
     coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal(place->x[d] * cells)));
   }
-  cell = VpLatticeEncode(mesh->lattice, place->box, coord);
+  cell = VpLatticeEncode(mesh->geometry->lattice, place->box, coord);
   node.rank = VpOwnerOf(mesh->starts, mesh->size, cell);
   node.index = (PetscInt)cell - mesh->starts[node.rank];
   return node;
 }
 
+static PetscInt LeafAt(const void *mesh, const void *question)
+{
+  const Place *place = question;
+
+  return VpForestOpsOf(((VpMesh)mesh)->dim)->leaf(((VpMesh)mesh)->forest, place->box, place->x);
+}
+
+/* the leaves around places, which may be other ranks' */
+static PetscErrorCode AskOwners(VpMesh mesh, PetscInt n, const Place place[], PetscSFNode at[])
+{
+  PetscMPIInt *rank;
+  PetscInt    *number;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &rank, n, &number));
+  for (PetscInt i = 0; i < n; i++) rank[i] = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
+  PetscCall(VpAskRanks(mesh->comm, &(VpQuestions){n, rank, sizeof(*place), place}, LeafAt, mesh, number));
+  for (PetscInt i = 0; i < n; i++) at[i] = (PetscSFNode){.rank = rank[i], .index = number[i]};
+  PetscCall(PetscFree2(rank, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  int32_t     box = 0;
-  VpBoxPoint *place;
+  int32_t box = 0;
+  Place  *place;
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(mesh->depth ? n : 1, &place));
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &place));
   for (*outside = 0; *outside < n; ++*outside) {
     const PetscReal *point = x + *outside * mesh->dim;
-    const int32_t    found = FindBox(mesh->domain, point, box);
-    VpBoxPoint      *to = place + (mesh->depth ? *outside : 0);
+    const int32_t    found = FindBox(mesh->geometry->domain, point, box);
 
     if (found < 0) break;
     box = found;
-    *to = PlaceIn(mesh->domain, box, point);
-    if (!mesh->depth) at[*outside] = CellAt(mesh, to);
+    place[*outside] = PlaceIn(mesh->geometry->domain, box, point);
   }
-  if (mesh->depth) PetscCall(VpMeshAskOwners(mesh, *outside, place, at));
+  if (VpMeshIsAdaptive(mesh)) PetscCall(AskOwners(mesh, *outside, place, at));
+  else {
+    for (PetscInt i = 0; i < *outside; i++) at[i] = CellAt(mesh, &place[i]);
+  }
   PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

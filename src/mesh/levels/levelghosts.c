@@ -15,9 +15,9 @@ typedef struct {
   MPI_Comm      comm;
   VpLevelCells *fine, *coarse;
   int           dim;
-  int64_t       first, last; /* All leaves in cells [first, last) of the coarser level are own. */
-  VpDictionary  known;       /* of other ranks' parents: the number there of the first child, or -1 for a leaf */
-  VpCellSet     families;    /* parents of the families that are swept, but for own ones far from other ranks' cells */
+  VpRange       whole;    /* cells of the coarser level, in which all leaves are own */
+  VpDictionary  known;    /* of other ranks' parents: the number there of the first child, or -1 for a leaf */
+  VpCellSet     families; /* parents of the families that are swept, but for own ones far from other ranks' cells */
 } Search;
 
 static PetscMPIInt OwnerOf(const VpLevelCells *cells, int64_t cell)
@@ -57,7 +57,7 @@ static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
   int64_t     *child;
   PetscInt    *number, n = 0;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc3(parents->n, &rank, parents->n, &child, parents->n, &number));
   for (int32_t i = 0; i < parents->n; i++) {
     const int64_t parent = VpCellSetAt(parents, i);
@@ -66,7 +66,7 @@ static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
     rank[n] = OwnerOf(s->fine, child[n]);
     n += rank[n] != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
   }
-  PetscCall(VpAskRanks(s->comm, n, rank, sizeof(*child), child, NumberOf, &s->fine->own, number));
+  PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, rank, sizeof(*child), child}, NumberOf, &s->fine->own, number));
   for (PetscInt i = 0; i < n; i++) {
     int32_t at, first = (int32_t)number[i];
 
@@ -82,10 +82,9 @@ static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool co
 {
   VpCellSet around;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&around));
-  for (int32_t i = 0; i < cells->n; i++)
-    PetscCall(VpAddAround(s->coarse->lattice, s->first, s->last, corners, VpCellSetAt(cells, i), &around));
+  for (int32_t i = 0; i < cells->n; i++) PetscCall(VpAddAround(s->coarse->lattice, s->whole, corners, VpCellSetAt(cells, i), &around));
   PetscCall(Learn(s, &around));
   for (int32_t i = 0; i < around.n; i++) {
     VpCellSet *to = IsRefined(s, VpCellSetAt(&around, i)) ? refined : leaves;
@@ -96,20 +95,15 @@ static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool IsWhole(const Search *s, int64_t parent)
-{
-  return (PetscBool)(s->first <= parent && parent < s->last);
-}
-
 /* whether something in the cell or beyond one of its sides is another rank's */
 static PetscBool IsAtBorder(const Search *s, int64_t parent)
 {
-  PetscBool whole = IsWhole(s, parent);
+  PetscBool whole = VpIsIn(s->whole, parent);
 
   for (int side = 0; side < 2 * s->dim && whole; side++) {
     const int64_t next = VpLatticeMove(s->coarse->lattice, parent, side);
 
-    whole = (PetscBool)(next < 0 || IsWhole(s, next));
+    whole = (PetscBool)(next < 0 || VpIsIn(s->whole, next));
   }
   return (PetscBool)!whole;
 }
@@ -119,7 +113,7 @@ static PetscErrorCode FindBorder(Search *s, VpCellSet *leaves)
 {
   int64_t last = -1;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t i = 0; i < s->fine->own.n && s->fine->size > 1; i++) {
     const int64_t parent = VpCellSetAt(&s->fine->own, i) >> s->dim;
 
@@ -136,7 +130,7 @@ static PetscErrorCode FindBorder(Search *s, VpCellSet *leaves)
 
 static PetscErrorCode AddParents(const Search *s, const VpCellSet *cells, VpCellSet *parents)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t i = 0; i < cells->n; i++) PetscCall(VpCellSetAdd(parents, VpCellSetAt(cells, i) >> s->dim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +140,7 @@ static PetscErrorCode LearnParents(Search *s)
 {
   VpCellSet parents;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&parents));
   for (int32_t i = 0; i < s->families.n; i++) PetscCall(VpCellSetAdd(&parents, VpCellSetAt(&s->families, i)));
   PetscCall(AddParents(s, &s->fine->sweep, &parents));
@@ -160,7 +154,7 @@ static PetscErrorCode FindFamilies(Search *s)
 {
   VpCellSet leaves, beside;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&leaves));
   PetscCall(VpCellSetCreate(&beside));
   PetscCall(FindBorder(s, &leaves));
@@ -186,7 +180,7 @@ static PetscErrorCode AddGhost(Search *s, int64_t cell)
 /* own cells' neighbours */
 static PetscErrorCode AddNeighbors(Search *s)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t i = 0; i < s->families.n << s->dim; i++) {
     const int64_t cell = (VpCellSetAt(&s->families, i >> s->dim) << s->dim) + (i & ((1 << s->dim) - 1));
 
@@ -202,7 +196,7 @@ static PetscErrorCode AddNeighbors(Search *s)
 /* the children that touch cells of a set, of cells beyond their sides */
 static PetscErrorCode AddBeyond(Search *s, const VpCellSet *cells)
 {
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   for (int32_t i = 0; i < cells->n; i++) {
     for (int side = 0; side < 2 * s->dim; side++) {
       const int64_t next = VpLatticeMove(s->coarse->lattice, VpCellSetAt(cells, i), side);
@@ -219,7 +213,7 @@ static PetscErrorCode ListGhosts(Search *s)
 {
   VpLevelCells *fine = s->fine;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(AddNeighbors(s));
   fine->end[0] = fine->ghosts.n;
   for (int32_t i = 0; i < s->families.n << s->dim; i++)
@@ -239,7 +233,7 @@ static PetscErrorCode FindOwners(Search *s)
 {
   VpLevelCells *fine = s->fine;
 
-  PetscFunctionBeginUser;
+  PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->ghosts.n, &fine->owner));
   for (int32_t i = 0; i < fine->ghosts.n; i++) {
     const int64_t     cell = VpCellSetAt(&fine->ghosts, i), parent = cell >> s->dim, first = parent << s->dim;
@@ -257,9 +251,8 @@ PetscErrorCode VpLevelCellsSetGhosts(VpLevelCells *fine, VpLevelCells *coarse, M
   const int dim = fine->lattice->domain->dim;
   Search    s = {.comm = comm, .fine = fine, .coarse = coarse, .dim = dim};
 
-  PetscFunctionBeginUser;
-  s.first = coarse->start[coarse->rank];
-  s.last = fine->start[fine->rank + 1] >> dim;
+  PetscFunctionBegin;
+  s.whole = (VpRange){coarse->start[coarse->rank], fine->start[fine->rank + 1] >> dim};
   PetscCall(VpDictionaryCreate(1, sizeof(int32_t), &s.known));
   PetscCall(VpCellSetCreate(&s.families));
   PetscCall(FindFamilies(&s));

@@ -23,7 +23,7 @@ static PetscBool IsAtPointOrSphere(const DM_VPatchDG *dg, VpMesh mesh, int32_t c
   PetscReal lower[3], size[3], range[2], slack;
   PetscBool there = PETSC_FALSE;
 
-  VpMeshCellBounds(mesh, cell, lower, size);
+  VpGeometryBounds(mesh->geometry, cell, lower, size);
   slack = SLACK * size[0];
   if (dg->at_point) {
     FindDistances(mesh->dim, lower, size, dg->point, range);

@@ -55,7 +55,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
-  VpMeshCellBounds(mesh, (int32_t)cell, x, size);
+  VpGeometryBounds(mesh->geometry, (int32_t)cell, x, size);
   for (int d = 0; d < mesh->dim; d++) {
     lower[d] = x[d];
     upper[d] = x[d] + size[d];
@@ -72,10 +72,10 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 
   PetscFunctionBegin;
   if (problem->coefficient) PetscCall(PetscMalloc1(next->nown * (size_t)width + 1, &a)); /* not NULL on ranks without cells */
-  if (a && mesh->coarser == next) PetscCall(VpCoarsenCoefficient(mesh, width, problem->coefficient, a, NULL));
+  if (a && VpMeshCoarser(mesh) == next) PetscCall(VpCoarsenCoefficient(mesh, width, problem->coefficient, a, NULL));
   else
     for (int32_t c = 0; a && c < next->nown; c++) {
-      for (int d = 0; d < width; d++) a[(size_t)c * width + d] = VpProblemCoefficient(problem, next->parent[c], d);
+      for (int d = 0; d < width; d++) a[(size_t)c * width + d] = VpProblemCoefficient(problem, next->relation->parent[c], d);
     }
   *out = a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +95,7 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
   mesh = DMVPatchDGData(coarse)->mesh;
-  if (DMVPatchDGData(dm)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpMeshCoarser(DMVPatchDGData(dm)->mesh) != mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
   PetscCall(SetCoefficient(coarse, DMVPatchDGData(dm)->op->problem.tensor, a));
   PetscCall(PetscFree(a));

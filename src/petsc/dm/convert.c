@@ -197,7 +197,7 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   for (int d = 0; d < grid.dim; d++) cells *= (double)grid.n[d];
   if (grid.cell) cells = (double)grid.ncell;
   PetscCall(VpUserGridDestroy(&grid));
-  PetscCheck(grid.dim == ours->dim && cells == (double)ours->ncell && !ours->depth, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(grid.dim == ours->dim && cells == (double)ours->ncell && !VpMeshIsAdaptive(ours), comm, PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGCreateCellMap(): the mesh has %.0f cells in %d dimensions, the DM %" PetscInt_FMT
              " in %d. The DM must be what DMConvert() made of the mesh, as it was before -dm_refine",
              cells, grid.dim, ours->ncell, ours->dim);

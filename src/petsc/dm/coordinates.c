@@ -16,7 +16,7 @@ static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[
     upper[d] = PETSC_MIN_REAL;
   }
   for (int32_t c = 0; c < mesh->nown; c++) {
-    VpMeshCellBounds(mesh, c, x, size);
+    VpGeometryBounds(mesh->geometry, c, x, size);
     for (int d = 0; d < mesh->dim; d++) {
       lower[d] = PetscMin(lower[d], x[d]);
       upper[d] = PetscMax(upper[d], x[d] + size[d]);
@@ -45,11 +45,11 @@ static PetscErrorCode CreateCorners(DM dm, Vec *coordinates)
   PetscCall(VecSetType(*coordinates, VECSTANDARD));
   PetscCall(VecGetArrayWrite(*coordinates, &x));
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    PetscReal lower[3], size[3];
-
-    VpMeshCellBounds(mesh, cell, lower, size);
     for (int corner = 0; corner < corners; corner++) {
-      for (int d = 0; d < dim; d++) x[(cell * corners + corner) * dim + d] = lower[d] + (corner >> d & 1) * size[d];
+      PetscReal at[3];
+
+      VpGeometryPoint(mesh->geometry, cell, (PetscReal[]){corner & 1, corner >> 1 & 1, corner >> 2}, at);
+      for (int d = 0; d < dim; d++) x[(cell * corners + corner) * dim + d] = at[d];
     }
   }
   PetscCall(VecRestoreArrayWrite(*coordinates, &x));

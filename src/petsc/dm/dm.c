@@ -45,7 +45,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 
   PetscFunctionBegin;
   if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
-  PetscCall(VpGeometryDestroy(&dg->geometry));
+  PetscCall(VpFieldPlacesDestroy(&dg->places));
   PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
@@ -77,7 +77,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->op = NULL;
   to->in_use = NULL;
   to->travel[0] = 0;
-  to->geometry = NULL;
+  to->places = NULL;
   to->mats = NULL;
   to->shown = VP_SHOWN_NOTHING;
   if (from->box_lower) PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox, from->box_lower, from->box_upper));
@@ -136,7 +136,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
-  if (dg->mesh->depth) {
+  if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(DMVPatchDGAdaptAll(dm, VP_MARK_REFINE, refined));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -151,7 +151,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 static PetscErrorCode ChooseCoarsening(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
-  const VpCoarsening *step = mesh->coarsening;
+  const VpCoarsening *step = mesh->relation ? mesh->relation->step : NULL;
 
   PetscFunctionBegin;
   *how = VP_COARSEN_WHOLE;
@@ -174,7 +174,7 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
-  if (dg->mesh->depth) {
+  if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(DMVPatchDGAdaptAll(dm, VP_MARK_COARSEN, coarsened));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -57,7 +57,7 @@ PetscErrorCode DMVPatchDGDoctorAdaptive(DM dm, VpMesh mesh)
 
   PetscFunctionBegin;
   PetscCall(VpDoctorViewer((PetscObject)dm, &viewer));
-  if (!viewer || !mesh->depth) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!viewer || !VpMeshIsAdaptive(mesh)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
   PetscCall(VpSizeOfMesh(mesh, (int)dg->degree, backend, &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh of cells of different levels\n"));

@@ -169,7 +169,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
                "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: opposite sides differ", VPatchDGDomains[dg->domain]);
     periodic[d] = lower;
   }
-  PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
+  PetscCall(VpDomainCreate(comm, &(VpBoxes){(int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic}, domain));
   PetscCall(DMVPatchDGAskBoundary(dm, *domain));
   PetscCall(CheckRobin(dm, *domain));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -66,7 +66,7 @@ PetscErrorCode DMVPatchDGCheckMesh(DM dm, VpMesh mesh)
   VpSize           size;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckScale(dm, mesh->domain, mesh->level));
+  PetscCall(DMVPatchDGCheckScale(dm, mesh->geometry->domain, mesh->level));
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
   PetscCall(VpSizeOfMesh(mesh, (int)DMVPatchDGData(dm)->degree, backend, &size));
   PetscCall(CheckSize(dm, backend, &size, "The refined mesh"));

@@ -33,14 +33,14 @@ static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc2(coarse->nown, &of, fine->nown, &around));
-  for (int32_t c = 0; c < coarse->nown; c++) VpMeshCellBounds(coarse, c, of[c].lower, of[c].size);
+  for (int32_t c = 0; c < coarse->nown; c++) VpGeometryBounds(coarse->geometry, c, of[c].lower, of[c].size);
   PetscCallMPI(MPI_Type_contiguous(6, MPIU_REAL, &bounds));
   PetscCallMPI(MPI_Type_commit(&bounds));
   PetscCall(PetscSFBcastBegin(sf, bounds, of, around, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, bounds, of, around, MPI_REPLACE));
   PetscCallMPI(MPI_Type_free(&bounds));
   for (int32_t c = 0; c < fine->nown; c++) {
-    VpMeshCellBounds(fine, c, b.lower, b.size);
+    VpGeometryBounds(fine->geometry, c, b.lower, b.size);
     for (int d = 0; d < fine->dim; d++) {
       const PetscReal before = around[c].lower[d] - b.lower[d], after = b.size[d] - before - around[c].size[d];
 
@@ -59,17 +59,15 @@ static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
 static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
 {
   const int    dim = fine->dim;
-  PetscReal   *center, lower[3], size[3];
+  PetscReal   *center;
   PetscInt     outside;
   PetscSFNode *at;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)fine->nown * (size_t)dim, &center));
   PetscCall(PetscMalloc1(fine->nown, &at));
-  for (int32_t c = 0; c < fine->nown; c++) {
-    VpMeshCellBounds(fine, c, lower, size);
-    for (int d = 0; d < dim; d++) center[(size_t)c * (size_t)dim + (size_t)d] = lower[d] + size[d] / 2;
-  }
+  for (int32_t c = 0; c < fine->nown; c++)
+    VpGeometryPoint(fine->geometry, c, (PetscReal[]){0.5, 0.5, 0.5}, center + (size_t)c * (size_t)dim);
   PetscCall(VpMeshLocate(coarse, fine->nown, center, at, &outside));
   PetscCall(PetscFree(center));
   PetscCall(VpCheckEverywhere(coarse->comm, (PetscBool)(outside == fine->nown),

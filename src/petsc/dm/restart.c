@@ -72,8 +72,8 @@ static void FillHead(DM dm, PetscReal head[])
   head[DEGREE] = (PetscReal)dg->degree;
   head[PENALTY] = dg->penalty;
   head[REACTION] = dg->reaction;
-  head[REFINE] = dg->mesh->depth ? dg->mesh->least : dg->mesh->level;
-  head[ADAPTIVE] = dg->mesh->depth != NULL;
+  head[REFINE] = dg->mesh->least;
+  head[ADAPTIVE] = VpMeshIsAdaptive(dg->mesh);
   head[WIDTH] = dg->op->problem.coefficient ? VpProblemWidth(&dg->op->problem) : 0;
   for (int d = 0; d < 3; d++) {
     head[GRID + d] = (PetscReal)dg->grid[d];
@@ -89,7 +89,7 @@ static void FillHead(DM dm, PetscReal head[])
   (void)DMVPatchDGGetSideLabels(dm, &labeled, NULL);
   head[LABELED] = (PetscReal)labeled;
   head[CONDITIONS] = (PetscReal)DMVPatchDGLabelConditions(dm);
-  head[ASKED] = dg->asked ? dg->mesh->domain->nbox : 0;
+  head[ASKED] = dg->asked ? dg->mesh->geometry->domain->nbox : 0;
 }
 
 /* to [nbox][2 dim][2] = {VPatchDGBoundary, alpha} as DMVPatchDGAskBoundary() found them */
@@ -118,7 +118,7 @@ static void FillLists(DM dm, const double count[], PetscReal *list[])
   (void)DMVPatchDGGetSideLabels(dm, NULL, &label);
   for (PetscInt i = 0; i < (PetscInt)count[LIST_LABELS]; i++) list[LIST_LABELS][i] = (PetscReal)label[i];
   for (PetscInt i = 0; i < DMVPatchDGLabelConditions(dm); i++) DMVPatchDGListCondition(dm, i, list[LIST_CONDITIONS] + 3 * i);
-  if (dg->asked) FillAsked(dg->mesh->domain, list[LIST_ASKED]);
+  if (dg->asked) FillAsked(dg->mesh->geometry->domain, list[LIST_ASKED]);
 }
 
 static PetscErrorCode WriteSettings(DM dm, PetscViewer viewer)
@@ -153,9 +153,9 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
              "DMView() to a file: boxes of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
              "DMCoarsen() was called with");
   PetscCall(WriteSettings(dm, viewer));
-  if (dg->mesh->depth) {
+  if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(PetscMalloc1(dg->mesh->nown, &depth));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) depth[c] = dg->mesh->depth[c];
+    for (int32_t c = 0; c < dg->mesh->nown; c++) depth[c] = (uint8_t)VpGeometryHalvings(dg->mesh->geometry, c, 0);
     PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[1], dg->mesh->nown, depth));
     PetscCall(PetscFree(depth));
   }

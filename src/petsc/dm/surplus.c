@@ -18,19 +18,16 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
   PetscCall(VecGetArrayRead(y, &v));
   *left = 0;
   for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal least = VpCellSize(mesh, c, 0), a = 0, lost[VP_MAX_N * VP_MAX_N * VP_MAX_N];
+    PetscReal a = 0, lost[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
     if (eta[c] >= 0) continue;
-    if (o.depth[o.first[c]] >= VpMeshHalvings(mesh, c, 0)) {
+    if (o.depth[o.first[c]] >= VpGeometryHalvings(mesh->geometry, c, 0)) {
       *left = 1;
       continue;
     }
-    for (int d = 0; d < mesh->dim; d++) {
-      least = PetscMin(least, VpCellSize(mesh, c, d));
-      a = PetscMax(a, VpProblemCoefficient(&dg->op->problem, c, d));
-    }
+    for (int d = 0; d < mesh->dim; d++) a = PetscMax(a, VpProblemCoefficient(&dg->op->problem, c, d));
     for (PetscInt i = 0; i < ndof; i++) lost[i] = PetscRealPart(u[c * ndof + i] - v[c * ndof + i]);
-    eta[c] = (PetscReal)dg->degree / least * PetscSqrtReal(a) * VpNorm((int)ndof, lost);
+    eta[c] = (PetscReal)dg->degree / VpGeometryLeast(mesh->geometry, c) * PetscSqrtReal(a) * VpNorm((int)ndof, lost);
   }
   PetscCall(VecRestoreArrayRead(x, &u));
   PetscCall(VecRestoreArrayRead(y, &v));
@@ -90,7 +87,7 @@ PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown),
                               "DMVPatchDGEstimateSurplus(): there is no room for eta, one number for each cell"));
-  PetscCheck((mesh->depth ? mesh->least : mesh->level) > 0, mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(mesh->least > 0, mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: there are boxes that are whole, cells made of no others: refine all of them once (-dm_refine 1)", caller);
   for (int32_t c = 0; c < mesh->nown; c++) eta[c] = -1;
   PetscCall(PetscObjectReference((PetscObject)coarse));

@@ -23,7 +23,7 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, " box%s in", dg->nbox == 1 ? "" : "es"));
   for (PetscInt d = 0; d < dm->dim; d++)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s[%g,%g]", d ? " x " : " ", (double)low[d], (double)high[d]));
-  if (dg->mesh->depth) PetscCall(PetscViewerASCIIPrintf(viewer, ", refined %d to %d times\n", dg->mesh->least, dg->mesh->level));
+  if (VpMeshIsAdaptive(dg->mesh)) PetscCall(PetscViewerASCIIPrintf(viewer, ", refined %d to %d times\n", dg->mesh->least, dg->mesh->level));
   else PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,7 +111,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
                                    dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
-  PetscCall(VpViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
+  PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));
   PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));

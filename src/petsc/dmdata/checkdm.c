@@ -97,7 +97,7 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM dm, Mat A, const char caller[])
 PetscErrorCode VpCheckNotAdaptive(VpMesh mesh, const char what[])
 {
   PetscFunctionBegin;
-  PetscCheck(!mesh->depth, mesh->comm, PETSC_ERR_SUP,
+  PetscCheck(!VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
              "%s needs cells of one level, and this mesh has boxes refined %d to %d times. On such a mesh there are -pc_type vpatchdg, "
              "the operator with or without matrix, and PETSc's own preconditioners: -pc_type jacobi, or -dm_mat_type aij and "
              "-pc_type gamg, for instance. Or refine all cells (-dm_refine n)",

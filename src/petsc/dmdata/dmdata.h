@@ -48,15 +48,15 @@ typedef struct {
   PetscBool options_are_done;    /* The refining options were applied to this DM or to the DM that it was made from. */
   char      options_prefix[128]; /* prefix of the refining options */
   /* results of the set-up */
-  VpDomain            boxes;
-  VpMesh              mesh;           /* NULL until the DM is set up */
-  const VpBackend    *in_use;         /* the backend; NULL until the first use */
-  char                chosen_for[32]; /* type of vectors for which the backend was chosen */
-  char                travel[192];    /* transport of ghosts, and the reason for it */
-  VpOperator          op;             /* the operator with the present coefficient */
-  PetscReal          *ghost;          /* values of x on cells that A x reads from other ranks, on the backend; NULL until used */
-  struct VpGeometry_ *geometry;       /* cells and sides for functions of points (fields/places.h); NULL until used */
-  struct VpMatrix_   *mats;           /* existing matrices that were made from this DM (mat/mat.h) */
+  VpDomain               boxes;
+  VpMesh                 mesh;           /* NULL until the DM is set up */
+  const VpBackend       *in_use;         /* the backend; NULL until the first use */
+  char                   chosen_for[32]; /* type of vectors for which the backend was chosen */
+  char                   travel[192];    /* transport of ghosts, and the reason for it */
+  VpOperator             op;             /* the operator with the present coefficient */
+  PetscReal             *ghost;          /* values of x on cells that A x reads from other ranks, on the backend; NULL until used */
+  struct VpFieldPlaces_ *places;         /* cells and sides for functions of points (fields/places.h); NULL until used */
+  struct VpMatrix_      *mats;           /* existing matrices that were made from this DM (mat/mat.h) */
   /* state of -dm_view: nothing printed that still holds; DMSetUp() is printing; the present state is printed in format `shown_as` */
   enum { VP_SHOWN_NOTHING, VP_SHOWN_NOW, VP_SHOWN_ALL } shown;
   PetscViewerFormat shown_as;

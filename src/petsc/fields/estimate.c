@@ -51,7 +51,7 @@ static double ComputeCellNorm(const Estimate *e, int32_t cell, const double f[])
     r[i] = f[i] - e->problem->reaction * u[i];
 
     for (int d = 0, stride = 1; d < e->dim && !e->exact; d++, stride *= e->n) {
-      const double h = VpCellSize(e->mesh, cell, d);
+      const double h = VpGeometrySize(e->mesh->geometry, cell, d);
       const int    at = i / stride % e->n;
 
       for (int j = 0; j < e->n; j++) r[i] += e->a[cell] / (h * h) * e->second[at * e->n + j] * u[i + (j - at) * stride];
@@ -63,7 +63,7 @@ static double ComputeCellNorm(const Estimate *e, int32_t cell, const double f[])
 static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
 {
   const int     d = side / 2, s = side % 2, stride = (int)PetscPowInt(e->n, d);
-  const double *u = e->u + (size_t)cell * e->ndof, h = VpCellSize(e->mesh, cell, d);
+  const double *u = e->u + (size_t)cell * e->ndof, h = VpGeometrySize(e->mesh->geometry, cell, d);
   SideTraces    t;
 
   for (int l = 0; l < e->m; l++) {
@@ -92,19 +92,20 @@ static double ComputeFaceNorm(const Estimate *e, const SideTraces *here, const S
 }
 
 /* sqrt of half the squared face norms on a side that hangs: one face of a fine cell, or all faces of a coarse cell */
-static double ComputeHangingNorm(const Estimate *e, const VpHang *hang)
+static double ComputeHangingNorm(const Estimate *e, const VpFace *hang)
 {
-  const int       faces = hang->part == VP_HANG_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
-  const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
+  const int       faces = hang->kind == VP_FACE_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
+  const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
   double          norm = 0;
 
   for (int i = 0; i < faces; i++) {
-    const int32_t cell[2] = {hang->cell, hang->beyond[i]};
-    const double  h[2] = {VpCellSize(e->mesh, cell[0], d), VpCellSize(e->mesh, cell[1], d)}, a[2] = {e->a[cell[0]], e->a[cell[1]]};
-    SideTraces    side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
+    const int32_t cell[2] = {hang->cell[0], hang->cell[1 + i]};
+    const double  h[2] = {VpGeometrySize(e->mesh->geometry, cell[0], d), VpGeometrySize(e->mesh->geometry, cell[1], d)},
+                 a[2] = {e->a[cell[0]], e->a[cell[1]]};
+    SideTraces side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
 
-    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->value);
-    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->slope);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->half, large->value);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->half, large->slope);
     norm = hypot(norm, ComputeFaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
   }
   return norm;
@@ -122,19 +123,19 @@ static double EvaluatePoint(const Estimate *e, const SidePoints *points, int q, 
 {
   const int     side = points->side;
   const double *x = points->x, *w = points->w;
-  PetscReal     lower[3], size[3];
+  PetscReal     xi[3];
   double        value[2][VP_MAX_N], weight = 1;
 
-  VpMeshCellBounds(e->mesh, points->cell, lower, size);
   for (int d = 0, bit = 0, r = q; d < e->dim; d++) {
-    at[d] = lower[d] + (side % 2) * size[d];
+    xi[d] = side % 2;
     if (d == side / 2) continue;
-    at[d] = lower[d] + x[r % e->n] * size[d];
+    xi[d] = x[r % e->n];
     weight *= w[r % e->n];
     VpBasisEvaluate(&e->basis, x[r % e->n], value[bit], NULL);
     bit++;
     r /= e->n;
   }
+  VpGeometryPoint(e->mesh->geometry, points->cell, xi, at);
   for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * value[0][l % e->n] * (e->dim == 3 ? value[1][l / e->n] : 1);
   return weight;
 }
@@ -142,18 +143,16 @@ static double EvaluatePoint(const Estimate *e, const SidePoints *points, int q, 
 /* Adds the norm on a boundary side: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2. */
 static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int32_t beyond, double *norm)
 {
-  const PetscBool value = (PetscBool)(VpConditions[VpDomainSide(e->mesh->domain, beyond)].given == VP_GIVEN_VALUE);
-  const double    h = VpCellSize(e->mesh, cell, side / 2), a = TraceOf(e, cell, side), k = e->basis.degree,
-               alpha = VpDomainAlpha(e->mesh->domain, beyond);
+  const PetscBool value = (PetscBool)(VpConditions[VpDomainSide(e->mesh->geometry->domain, beyond)].given == VP_GIVEN_VALUE);
+  const double    h = VpGeometrySize(e->mesh->geometry, cell, side / 2), a = TraceOf(e, cell, side), k = e->basis.degree,
+               alpha = VpDomainAlpha(e->mesh->geometry->domain, beyond);
   const SideTraces t = SideOf(e, cell, side);
-  PetscReal        at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
+  PetscReal        at[3] = {0}, normal[3] = {0};
   SidePoints       points = {.cell = cell, .side = side};
   double           phi[MOST], difference[MOST];
 
   PetscFunctionBegin;
   VpGauss(e->n, points.x, points.w);
-  VpMeshCellBounds(e->mesh, cell, lower, size);
-  for (int d = 0; d < e->dim; d++) area *= d == side / 2 ? 1 : size[d];
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
     const double weight = EvaluatePoint(e, &points, q, at, phi);
@@ -161,7 +160,7 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
 
     if (value && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
     if (!value && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
-    difference[q] = -(value ? 1 : a) * PetscRealPart(g) * sqrt(weight * area);
+    difference[q] = -(value ? 1 : a) * PetscRealPart(g) * sqrt(weight * VpGeometryArea(e->mesh->geometry, cell, side));
     for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (value ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
   *norm = hypot(*norm, sqrt(value ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
@@ -172,18 +171,17 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
 static PetscErrorCode ComputeNorm(const Estimate *e, int32_t cell, const double f[], double *norm)
 {
   const double k = e->basis.degree;
-  double       least = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
-  for (int d = 0; d < e->dim; d++) least = PetscMin(least, VpCellSize(e->mesh, cell, d));
-  *norm = least / (k * sqrt(e->a[cell])) * ComputeCellNorm(e, cell, f);
+  *norm = VpGeometryLeast(e->mesh->geometry, cell) / (k * sqrt(e->a[cell])) * ComputeCellNorm(e, cell, f);
   for (int side = 0; side < 2 * e->dim; side++) {
     const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * e->dim + side];
 
     if (next == VP_HANGING) continue;
     if (next < 0) PetscCall(AddBoundary(e, cell, side, next, norm));
     else {
-      const double     h[2] = {VpCellSize(e->mesh, cell, side / 2), VpCellSize(e->mesh, next, side / 2)}, a[2] = {e->a[cell], e->a[next]};
+      const double h[2] = {VpGeometrySize(e->mesh->geometry, cell, side / 2), VpGeometrySize(e->mesh->geometry, next, side / 2)},
+                   a[2] = {e->a[cell], e->a[next]};
       const SideTraces here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
 
       *norm = hypot(*norm, ComputeFaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
@@ -195,16 +193,15 @@ static PetscErrorCode ComputeNorm(const Estimate *e, int32_t cell, const double 
 /* Computes the coefficient on the sides of an own cell. The exact coefficient may jump on the side, so it is evaluated slightly inside. */
 static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
 {
-  double   *trace = e->trace + (size_t)cell * (size_t)(2 * e->dim);
-  PetscReal lower[3], size[3];
+  double *trace = e->trace + (size_t)cell * (size_t)(2 * e->dim);
 
   PetscFunctionBegin;
-  VpMeshCellBounds(e->mesh, cell, lower, size);
   for (int side = 0; side < 2 * e->dim; side++) {
-    PetscReal   x[3];
+    PetscReal   xi[3] = {0.5, 0.5, 0.5}, x[3];
     PetscScalar a = e->a[cell];
 
-    for (int d = 0; d < e->dim; d++) x[d] = lower[d] + size[d] * (d != side / 2 ? 0.5 : side % 2 ? 1 - INSIDE : INSIDE);
+    xi[side / 2] = side % 2 ? 1 - INSIDE : INSIDE;
+    VpGeometryPoint(e->mesh->geometry, cell, xi, x);
     if (e->exact) PetscCall(e->exact(e->dim, x, &a, e->ctx));
     trace[side] = PetscRealPart(a);
   }
@@ -264,10 +261,10 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
     PetscCall(ComputeNorm(&e, c, source + (size_t)c * e.ndof, &norm));
     eta[c] = hypot(e.exact ? eta[c] : 0, norm);
   }
-  for (int32_t i = 0; i < e.mesh->nhang; i++) {
-    PetscReal *at = &eta[e.mesh->hang[i].cell];
+  for (int32_t i = 0; i < e.mesh->faces.n; i++) {
+    PetscReal *at = &eta[e.mesh->faces.face[i].cell[0]];
 
-    *at = hypot(*at, ComputeHangingNorm(&e, &e.mesh->hang[i]));
+    *at = hypot(*at, ComputeHangingNorm(&e, &e.mesh->faces.face[i]));
   }
   PetscCall(VecRestoreArrayRead(b, &source));
   PetscCall(DMRestoreGlobalVector(dm, &b));

@@ -15,10 +15,9 @@ typedef struct {
 static PetscErrorCode ComputeCellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
 {
   const PetscReal own = p->own ? p->own[cell] : 1;
-  double          term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = 1;
+  double          term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = VpGeometryVolume(p->mesh->geometry, cell);
 
   PetscFunctionBegin;
-  for (int d = 0; d < p->dim; d++) volume *= VpCellSize(p->mesh, cell, d);
   for (int q = 0; q < p->points; q++) {
     const size_t first = ((size_t)cell * (size_t)p->points + (size_t)q) * (size_t)p->dim;
     PetscScalar  exact = 0;

@@ -19,24 +19,17 @@ static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal point
   SETERRQ(mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "Point %.0f of rank %d, (%s), lies outside of the domain", (double)point[3], rank, text);
 }
 
-/* position of x in a cell along d, in [0,1] */
-static PetscReal PlaceAlong(const VpField *field, int32_t cell, const PetscReal x[], int d)
-{
-  PetscReal lower[3], size[3];
-
-  VpMeshCellBounds(field->mesh, cell, lower, size);
-  return PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
-}
-
 /* basis [dim][n]: values of a cell's basis functions in each direction at a point */
 static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], double basis[])
 {
   const int n = field->basis->n;
+  PetscReal xi[3];
 
+  VpGeometryReference(field->mesh->geometry, cell, x, xi);
   for (int d = 0; d < field->mesh->dim; d++) {
-    const PetscReal factor = 1 / PetscSqrtReal(VpCellSize(field->mesh, cell, d));
+    const PetscReal factor = 1 / PetscSqrtReal(VpGeometrySize(field->mesh->geometry, cell, d));
 
-    VpBasisEvaluate(field->basis, PlaceAlong(field, cell, x, d), basis + d * n, NULL);
+    VpBasisEvaluate(field->basis, xi[d], basis + d * n, NULL);
     for (int i = 0; i < n; i++) basis[d * n + i] *= factor;
   }
 }
@@ -147,9 +140,10 @@ static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const d
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, 1, NULL, &s.grid));
   for (int32_t i = 0; i < o->count; i++, s.q++) {
     const int32_t c = o->cell[i];
+    PetscReal     xi[3];
 
-    for (int d = 0; d < field->mesh->dim; d++)
-      VpBasisEvaluate(field->basis, PlaceAlong(field, c, o->point + (size_t)i * (size_t)field->mesh->dim, d), s.grid.matrix[d], NULL);
+    VpGeometryReference(field->mesh->geometry, c, o->point + (size_t)i * (size_t)field->mesh->dim, xi);
+    for (int d = 0; d < field->mesh->dim; d++) VpBasisEvaluate(field->basis, xi[d], s.grid.matrix[d], NULL);
     if (VpIsDevice(field->level->backend)) PetscCall(VpOnDevice(field, cells, c, c + 1, 1, PETSC_FALSE, AddSource, &s));
     else PetscCall(VpOnHost(field, cells, c, c + 1, 1, 0, PETSC_FALSE, PETSC_FALSE, AddSource, &s));
   }

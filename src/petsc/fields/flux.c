@@ -15,7 +15,7 @@ static PetscBool HasLabel(const Wanted *w, int dim, int32_t box, int side)
 /* Ensures: an error on all ranks unless the ranks ask for the same label and some boundary side has it. */
 static PetscErrorCode FindWanted(DM dm, PetscInt label, Wanted *w)
 {
-  const VpDomain  domain = DMVPatchDGData(dm)->mesh->domain;
+  const VpDomain  domain = DMVPatchDGData(dm)->mesh->geometry->domain;
   const MPI_Comm  comm = PetscObjectComm((PetscObject)dm);
   const PetscReal same = (PetscReal)label;
   PetscBool       found = PETSC_FALSE;
@@ -63,13 +63,12 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given,
   PetscCall(VecGetArrayRead(derivatives, &values));
   at = values;
   for (int side = 0; side < 2 * dim; side++) {
-    for (int32_t i = 0; i < field->geometry->n[given][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
-      const int32_t cell = field->geometry->cell[given][side][i];
-      PetscReal     area = 1;
+    for (int32_t i = 0; i < field->places->n[given][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
+      const int32_t cell = field->places->cell[given][side][i];
 
-      if (!HasLabel(w, dim, field->mesh->box[cell], side)) continue;
-      for (int d = 0; d < dim; d++) area *= d == side / 2 ? 1 : VpCellSize(field->mesh, cell, d);
-      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * area * IntegrateSide(field, weight, at);
+      if (!HasLabel(w, dim, field->mesh->geometry->box[cell], side)) continue;
+      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * VpGeometryArea(field->mesh->geometry, cell, side) *
+               IntegrateSide(field, weight, at);
     }
   }
   PetscCall(VecRestoreArrayRead(derivatives, &values));

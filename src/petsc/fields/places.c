@@ -11,7 +11,7 @@ enum {
   SLAB = 1 << 16
 }; /* points of a batch; a batch consists of groups of GROUP cells; places between two lines of progress */
 
-PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **geometry)
+PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **geometry)
 {
   PetscFunctionBegin;
   if (!*geometry) PetscFunctionReturn(PETSC_SUCCESS);
@@ -23,7 +23,7 @@ PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **geometry)
 
 static VpGivenKind GivenAt(VpMesh mesh, int32_t cell, int side)
 {
-  return VpConditions[VpDomainSide(mesh->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side])].given;
+  return VpConditions[VpDomainSide(mesh->geometry->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side])].given;
 }
 
 /* Lists the cells of a set of sides. */
@@ -50,7 +50,7 @@ static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last
   const Bounds *b = (const Bounds *)context;
 
   for (int32_t i = first; i < last; i++)
-    VpMeshCellBounds(b->mesh, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
+    VpGeometryBounds(b->mesh->geometry, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
 }
 
 static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, int32_t n, const int32_t list[], VpPlaces *places)
@@ -67,9 +67,9 @@ static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, int32_t n, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GeometryCreate(VpMesh mesh, const VpBackend *backend, struct VpGeometry_ **out)
+static PetscErrorCode PlacesCreate(VpMesh mesh, const VpBackend *backend, struct VpFieldPlaces_ **out)
 {
-  struct VpGeometry_ *g;
+  struct VpFieldPlaces_ *g;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
@@ -94,20 +94,20 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
   *field = (VpField){.dm = dm, .mesh = dg->mesh};
   PetscCall(DMVPatchDGGetLevel(dm, &field->level));
   field->basis = &field->level->basis;
-  if (dg->geometry && dg->geometry->arrays.backend != field->level->backend) PetscCall(VpGeometryDestroy(&dg->geometry));
-  if (!dg->geometry) PetscCall(VpTogether(dg->mesh->comm, GeometryCreate(dg->mesh, field->level->backend, &dg->geometry)));
-  field->geometry = dg->geometry;
+  if (dg->places && dg->places->arrays.backend != field->level->backend) PetscCall(VpFieldPlacesDestroy(&dg->places));
+  if (!dg->places) PetscCall(VpTogether(dg->mesh->comm, PlacesCreate(dg->mesh, field->level->backend, &dg->places)));
+  field->places = dg->places;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int32_t VpFieldCount(const VpField *field, VpSet set)
 {
-  return set.given == VP_GIVEN_SOURCE ? field->mesh->nown : field->geometry->n[set.given][set.side];
+  return set.given == VP_GIVEN_SOURCE ? field->mesh->nown : field->places->n[set.given][set.side];
 }
 
 static const int32_t *ListOf(const VpField *field, VpSet set)
 {
-  return set.given == VP_GIVEN_SOURCE ? NULL : field->geometry->cell[set.given][set.side];
+  return set.given == VP_GIVEN_SOURCE ? NULL : field->places->cell[set.given][set.side];
 }
 
 int32_t VpBatchOf(const VpGrid *grid)
@@ -138,7 +138,7 @@ static void WorkOnBatch(HostWork *w, int32_t at, double bounds[], double weight[
   for (int32_t i = 0; i < places.n; i++) {
     const int32_t cell = list ? list[i] : at + i;
 
-    VpMeshCellBounds(w->mesh, cell, bounds + 6 * i, bounds + 6 * i + 3);
+    VpGeometryBounds(w->mesh->geometry, cell, bounds + 6 * i, bounds + 6 * i + 3);
     if (w->weight) weight[i] = VpProblemCoefficient(w->weight, cell, w->direction);
   }
   if (w->weight) weighted.weight = weight;
@@ -202,9 +202,9 @@ static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
 PetscErrorCode VpOnDevice(const VpField *field, VpSet set, int32_t first, int32_t last, int32_t batch, PetscBool weighted,
                           VpWorkOnPlaces work, void *context)
 {
-  const struct VpGeometry_ *g = field->geometry;
-  const VpPlaces            all = set.given == VP_GIVEN_SOURCE ? g->cells : g->sides[set.given][set.side];
-  void                     *weight = NULL;
+  const struct VpFieldPlaces_ *g = field->places;
+  const VpPlaces               all = set.given == VP_GIVEN_SOURCE ? g->cells : g->sides[set.given][set.side];
+  void                        *weight = NULL;
 
   PetscFunctionBegin;
   if (weighted && first < last && field->level->problem.coefficient) PetscCall(BorrowWeights(field, set, &weight));

@@ -14,21 +14,21 @@ static inline VpSet VpOwnCells(void)
 }
 
 /* Lists of cells with boundary sides, and the bounds of cells on the device. Made on first use and destroyed with the DM. */
-struct VpGeometry_ {
+struct VpFieldPlaces_ {
   VpArrays arrays;
   int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] number of own cells with such a side */
   int32_t *cell[VP_GIVEN_KINDS][6];         /* the cells, on the host */
   VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* on the device; empty if the backend is the host */
 };
-PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
+PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **);
 
 /* The DM's backend, its kernels and their arguments for functions of points. */
 typedef struct {
-  DM                  dm;
-  VpMesh              mesh;
-  VpLevel             level; /* on the backend */
-  const VpBasis      *basis; /* orthonormal */
-  struct VpGeometry_ *geometry;
+  DM                     dm;
+  VpMesh                 mesh;
+  VpLevel                level; /* on the backend */
+  const VpBasis         *basis; /* orthonormal */
+  struct VpFieldPlaces_ *places;
 } VpField;
 PetscErrorCode VpFieldGet(DM, VpField *);
 int32_t        VpFieldCount(const VpField *, VpSet);

@@ -20,14 +20,14 @@ static int ChildAt(int dim, const int32_t coord[], int above)
 static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell, const double values[], double y[])
 {
   const size_t ndof = (size_t)PetscPowInt(h->n, h->dim);
-  const int    depth = VpMeshHalvings(mesh, cell, 0);
+  const int    depth = VpGeometryHalvings(mesh->geometry, cell, 0);
   double       u[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
   for (size_t i = 0; i < ndof; i++) y[i] = 0;
   for (int32_t c = o->first[cell]; c < o->first[cell] + o->count[cell]; c++) {
     for (size_t i = 0; i < ndof; i++) u[i] = values[c * ndof + i];
     for (int above = depth - o->depth[c] - 1; above >= 0; above--)
-      VpTransferApply(h->dim, h->n, h->P, ChildAt(h->dim, mesh->coord + 3 * (size_t)cell, above), u);
+      VpTransferApply(h->dim, h->n, h->P, ChildAt(h->dim, mesh->geometry->coord + 3 * (size_t)cell, above), u);
     for (int above = 0; above < o->depth[c] - depth; above++)
       VpTransferApply(h->dim, h->n, h->R, ChildAt(h->dim, o->coord + 3 * (size_t)c, above), u);
     for (size_t i = 0; i < ndof; i++) y[i] += u[i];

@@ -66,16 +66,15 @@ static PetscErrorCode WriteArray(VpVtk *grid, const void *data, size_t bytes)
 PetscErrorCode VpVtkWritePoints(VpVtk *grid)
 {
   const int n = grid->points.count[0], dim = grid->mesh->dim;
-  PetscReal lower[3], size[3];
+  PetscReal xi[3];
   double   *x;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1((size_t)grid->mesh->nown * grid->npoint * 3, &x));
   for (int32_t c = 0; c < grid->mesh->nown; c++) {
-    VpMeshCellBounds(grid->mesh, c, lower, size);
     for (int p = 0; p < grid->npoint; p++) {
-      double *point = x + 3 * ((size_t)c * grid->npoint + p);
-      for (int d = 0, q = p; d < dim; d++, q /= n) point[d] = lower[d] + size[d] * grid->points.x[0][q % n];
+      for (int d = 0, q = p; d < dim; d++, q /= n) xi[d] = grid->points.x[0][q % n];
+      VpGeometryPoint(grid->mesh->geometry, c, xi, x + 3 * ((size_t)c * grid->npoint + p));
     }
   }
   PetscCall(WriteArray(grid, x, (size_t)grid->mesh->nown * grid->npoint * 3 * sizeof(*x)));

@@ -62,7 +62,7 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
 PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, VpSize *size)
 {
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(mesh->comm, mesh->dim, degree, mesh->domain->nbox, mesh->level, backend, size));
+  PetscCall(VpSizeOf(mesh->comm, mesh->dim, degree, mesh->geometry->domain->nbox, mesh->level, backend, size));
   size->cells = (double)mesh->ncell;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -153,7 +153,7 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
     }
     for (int i = 0; i < ndof; i++) {
       row[i] = (mesh->first + c) * ndof + i;
-      col[i] = position[mesh->parent[c]] * ndof + i;
+      col[i] = position[mesh->relation->parent[c]] * ndof + i;
     }
     PetscCall(MatSetValues(*P, ndof, row, ndof, col, child[corner], INSERT_VALUES));
   }
@@ -177,8 +177,8 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(fine)->mesh, "DMCreateInterpolation()"));
   PetscCall(DMVPatchDGGetLevel(coarse, &from));
   PetscCall(DMVPatchDGGetLevel(fine, &to));
-  PetscCheck(to->mesh->coarser == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
-             "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
+  PetscCheck(VpMeshCoarser(to->mesh) == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine),
+             PETSC_ERR_ARG_INCOMP, "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
   PetscCheck(to->backend == from->backend, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
              "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
              "-dm_vpatchdg_backend",

@@ -72,7 +72,7 @@ static PetscErrorCode ChooseColumns(VpMatrix matrix, PetscInt all, PetscInt *mos
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(op, matrix->dm, &level));
-  if (!op->mesh->depth) n = VpColumnsAtOnce(level, all);
+  if (!VpMeshIsAdaptive(op->mesh)) n = VpColumnsAtOnce(level, all);
   if (n > 1) PetscCall(VpOperatorRepeat(op, matrix->dm, (int32_t)n));
   *most = n > 1 ? op->copies : 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -51,7 +51,7 @@ static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarse
   PetscFunctionBegin;
   PetscCall(VpProblemCountLevels(mesh, problem, how, &size->levels, size->cells_of + npartial));
   size->levels += npartial;
-  for (int32_t c = 0; c < mesh->nown && npartial; c++) leaves[mesh->level - mesh->depth[c]]++;
+  for (int32_t c = 0; c < mesh->nown && npartial; c++) leaves[mesh->level - VpGeometryHalvings(mesh->geometry, c, 0)]++;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leaves, VP_MOST_LEVELS, MPI_DOUBLE, MPI_SUM, mesh->comm));
   for (int l = 0; l < npartial; l++) size->cells_of[l] = leaves[l] + (l ? ldexp(size->cells_of[l - 1], -mesh->dim) : 0);
   size->cells = size->cells_of[0];
@@ -61,7 +61,7 @@ static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarse
 /* memory of the cycle, on adaptive meshes with the vectors of all leaves */
 static VpBytes FindNeed(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
 {
-  const double unknowns = mesh->depth ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
+  const double unknowns = VpMeshIsAdaptive(mesh) ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
   VpBytes      need = VpCycleMemory(size, o);
 
   need.work += 3 * unknowns * (o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
@@ -76,7 +76,7 @@ static PetscErrorCode PrintAdaptiveIterations(PetscViewer viewer, VpMesh mesh, c
 
   PetscFunctionBegin;
   PetscCall(VpCoefficientRange(mesh, problem, a));
-  VpExpectIterations(problem->degree, VpAspectRatio(mesh->domain), how, range);
+  VpExpectIterations(problem->degree, VpAspectRatio(mesh->geometry->domain), how, range);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)(a[1] / a[0])));
   if (a[1] > 1.001 * a[0])
     PetscCall(PetscViewerASCIIPrintf(viewer,
@@ -92,7 +92,7 @@ static PetscErrorCode PrintAdaptiveIterations(PetscViewer viewer, VpMesh mesh, c
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
 static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
-  const PetscReal aspect = VpAspectRatio(mesh->domain);
+  const PetscReal aspect = VpAspectRatio(mesh->geometry->domain);
   const VpCoarsen how = o->coarsening;
   PetscReal       contrast = 1, inside = 1;
   int             range[2];
@@ -165,7 +165,7 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
   PetscCall(PetscStrInList(data->inverse.dm->vectype, "standard|seq|mpi", '|', &host));
-  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->domain), data->options.coarsening, range);
+  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   PetscCall(VpCheckKSPMemory(ksp, range[1], backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
   data->counted = id;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +213,8 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpBytes        need;
 
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  PetscCall(
+    VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->geometry->domain->nbox, mesh->level, backend, &size));
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;
@@ -227,7 +228,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
                                      size.cells_of[o->levels - 1]));
     PetscCall(PrintTransport(pc, mesh, viewer));
-    if (mesh->depth) PetscCall(PrintAdaptiveIterations(viewer, mesh, problem, o->coarsening));
+    if (VpMeshIsAdaptive(mesh)) PetscCall(PrintAdaptiveIterations(viewer, mesh, problem, o->coarsening));
     else PetscCall(PrintIterations(viewer, mesh, problem, o, o->levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));

@@ -62,7 +62,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PCVPatchDGSettleSweeps(pc);
   PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
-  if (mesh->depth) PetscCall(CheckAdaptive(pc));
+  if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   PetscCall(VpCycleCheckLevels(mesh, o->levels, most + (int)VpCyclePartial(mesh)));
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));

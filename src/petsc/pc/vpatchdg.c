@@ -179,11 +179,11 @@ static PetscErrorCode ViewRepeats(VpCycle cycle, PetscInt l, PetscViewer viewer)
 /* Prints the number of cells in each direction along the longest lines, and the aspect ratio of the thinnest cell. */
 static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
 {
-  const PetscReal aspect = 1 / VpLatticeThinnest(mesh->lattice);
+  const PetscReal aspect = 1 / VpLatticeThinnest(mesh->geometry->lattice);
   int64_t         extent[3];
 
   PetscFunctionBegin;
-  PetscCall(VpLatticeExtent(mesh->lattice, extent));
+  PetscCall(VpLatticeExtent(mesh->geometry->lattice, extent));
   for (int d = 0; d < mesh->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PRId64, d ? " x " : " (", extent[d]));
   if (aspect > VP_RATIO_SHOWN) PetscCall(PetscViewerASCIIPrintf(viewer, ", thinnest 1:%.3g", (double)aspect));
   PetscCall(PetscViewerASCIIPrintf(viewer, ")"));
@@ -195,7 +195,8 @@ static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
 {
   PetscFunctionBegin;
   *edges = 0;
-  for (int32_t i = 0; i < mesh->nedge; i++) *edges += mesh->edge[i].cell < mesh->coarser->nown;
+  for (int32_t i = 0; mesh->relation && i < mesh->relation->ends.n; i++)
+    *edges += mesh->relation->ends.face[i].cell[0] < mesh->relation->coarse->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, edges, 1, MPIU_INT, MPI_SUM, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -60,7 +60,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscCall(VpWarnWanted(pc, VP_WARN_FAILED, &wanted));
   if (!wanted || !op) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpCoefficientRange(op->mesh, &op->problem, a));
-  aspect = VpAspectRatio(op->mesh->domain);
+  aspect = VpAspectRatio(op->mesh->geometry->domain);
   contrast = a[1] / a[0];
   PetscCall(WriteAdvice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
   PetscCall(VpWarn(pc, VP_WARN_FAILED,
@@ -83,7 +83,7 @@ static PetscErrorCode WarnSlow(PC pc, KSP ksp)
 
   PetscFunctionBegin;
   if (!op || strcmp(type, KSPRICHARDSON)) PetscFunctionReturn(PETSC_SUCCESS);
-  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->domain), data->options.coarsening, range);
+  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   if (ksp->its <= SLOW * range[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_SLOW, "KSP %s took %" PetscInt_FMT " iterations: -%sksp_type fgmres takes fewer", type, ksp->its, prefix));
   PetscFunctionReturn(PETSC_SUCCESS);

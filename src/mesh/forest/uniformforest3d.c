@@ -1,3 +1,0 @@
-/* uniformforest.c for octrees */
-#include <p4est_to_p8est.h>
-#include "uniformforest.c"

@@ -1,0 +1,66 @@
+/* Where cells are, by the boxes that they are. */
+#include "internal.h"
+
+void VpGeometryBounds(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal size[])
+{
+  for (int d = 0; d < 3; d++) {
+    size[d] = VpGeometrySize(g, cell, d);
+    lower[d] = g->domain->lower[3 * (size_t)g->box[cell] + d] + g->coord[3 * (size_t)cell + d] * size[d];
+  }
+}
+
+void VpGeometryPoint(VpGeometry g, int32_t cell, const PetscReal xi[], PetscReal x[])
+{
+  PetscReal lower[3], size[3];
+
+  VpGeometryBounds(g, cell, lower, size);
+  for (int d = 0; d < g->domain->dim; d++) x[d] = lower[d] + size[d] * xi[d];
+}
+
+void VpGeometryReference(VpGeometry g, int32_t cell, const PetscReal x[], PetscReal xi[])
+{
+  PetscReal lower[3], size[3];
+
+  VpGeometryBounds(g, cell, lower, size);
+  for (int d = 0; d < g->domain->dim; d++) xi[d] = PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
+}
+
+PetscReal VpGeometryLeast(VpGeometry g, int32_t cell)
+{
+  PetscReal least = VpGeometrySize(g, cell, 0);
+
+  for (int d = 1; d < g->domain->dim; d++) least = PetscMin(least, VpGeometrySize(g, cell, d));
+  return least;
+}
+
+PetscReal VpGeometryVolume(VpGeometry g, int32_t cell)
+{
+  return VpGeometrySize(g, cell, 0) * VpGeometrySize(g, cell, 1) * VpGeometrySize(g, cell, 2);
+}
+
+PetscReal VpGeometryArea(VpGeometry g, int32_t cell, int side)
+{
+  PetscReal area = 1;
+
+  for (int d = 0; d < g->domain->dim; d++) area *= d == side / 2 ? 1 : VpGeometrySize(g, cell, d);
+  return area;
+}
+
+PetscBool VpGeometryIsHalved(VpGeometry g)
+{
+  return (PetscBool)(g->depth || VpLatticeIsUniform(g->lattice));
+}
+
+PetscErrorCode VpGeometryDestroy(VpGeometry *out)
+{
+  VpGeometry g = *out;
+
+  PetscFunctionBegin;
+  PetscCall(VpLatticeDestroy(&g->lattice));
+  PetscCall(PetscFree(g->box));
+  PetscCall(PetscFree(g->coord));
+  PetscCall(PetscFree(g->zone));
+  PetscCall(PetscFree(g->depth));
+  PetscCall(PetscFree(*out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
