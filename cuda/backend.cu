@@ -267,7 +267,7 @@ static PetscErrorCode ReleasePlans(VpPlans **plans)
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
   static VpCudaFill *const fill[] = {VpCudaPlansOps,     VpCudaOperatorOps, VpCudaSweepOps,  VpCudaTransferOps, VpCudaTracesOps,
-                                     VpCudaSeparableOps, VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaEdgesOps};
+                                     VpCudaSeparableOps, VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaInterfacesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

@@ -43,11 +43,11 @@ __device__ __forceinline__ void Traces(int nt, int first, const T *traces, int e
    side's cell with, [number][V, Q][lines], the lines in the order of LineStart(). */
 __host__ __device__ constexpr int32_t HangingSide(int32_t number)
 {
-  return VP_EDGE + 1 + number;
+  return VP_LEVEL_END + 1 + number;
 }
 __device__ __forceinline__ bool IsHangingSide(int32_t beyond)
 {
-  return beyond > VP_EDGE && beyond < INT32_MIN / 2; /* far from the numbers of boundaries */
+  return beyond > VP_LEVEL_END && beyond < INT32_MIN / 2; /* far from the numbers of boundaries */
 }
 template <class T>
 struct HangingTraces {

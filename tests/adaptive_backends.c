@@ -100,13 +100,13 @@ enum { FINE, RIGHT, COARSE, COARSE_RIGHT, VECTORS };
 /* the slots of edges, one after the other, from the same values */
 static PetscErrorCode edges_agree(const Setting *s, const Refined r[2], int l)
 {
-  const size_t n[VECTORS] = {(size_t)r->mesh[l]->nlocal * r->ndof, (size_t)r->mesh[l]->nlocal * r->ndof,
-                             (size_t)r->mesh[l + 1]->nlocal * r->ndof, (size_t)r->mesh[l + 1]->nlocal * r->ndof};
-  const double bound = r->precision == VP_DOUBLE ? 1e-12 : 1e-5;
-  VpArrays     arrays[2];
-  VpEdgeView   edges[2];
-  double       apart[VECTORS], worst = 0;
-  void        *v[VECTORS][2];
+  const size_t    n[VECTORS] = {(size_t)r->mesh[l]->nlocal * r->ndof, (size_t)r->mesh[l]->nlocal * r->ndof,
+                                (size_t)r->mesh[l + 1]->nlocal * r->ndof, (size_t)r->mesh[l + 1]->nlocal * r->ndof};
+  const double    bound = r->precision == VP_DOUBLE ? 1e-12 : 1e-5;
+  VpArrays        arrays[2];
+  VpInterfaceView edges[2];
+  double          apart[VECTORS], worst = 0;
+  void           *v[VECTORS][2];
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
@@ -114,20 +114,20 @@ static PetscErrorCode edges_agree(const Setting *s, const Refined r[2], int l)
 
     arrays[i] = (VpArrays){.backend = r[i].backend, .precision = r->precision};
     PetscCall(PetscArrayzero(&edges[i], 1));
-    PetscCall(VpPlaceEdges(fine, coarse, PETSC_TRUE, &arrays[i], &edges[i]));
+    PetscCall(VpPlaceInterfaces(fine, coarse, PETSC_TRUE, &arrays[i], &edges[i]));
     for (int k = 0; k < VECTORS; k++) PetscCall(Random(&r[i], r->precision, n[k], k, &v[k][i]));
     PetscCall(fine->ops->add_coarse(&fine->view, &edges[i], -1, v[COARSE][i], v[RIGHT][i]));
     PetscCall(fine->ops->subtract_fine(&fine->view, &coarse->view, &edges[i], v[FINE][i], v[COARSE][i], v[COARSE_RIGHT][i]));
-    for (int c = 0; c < VP_EDGE_COLORS; c++)
-      PetscCall(fine->ops->solve_edges(&fine->view, &coarse->view, &edges[i], edges[i].start[c], edges[i].start[c + 1], v[RIGHT][i],
-                                       v[FINE][i], v[COARSE_RIGHT][i], v[COARSE][i]));
+    for (int c = 0; c < VP_INTERFACE_COLORS; c++)
+      PetscCall(fine->ops->solve_interfaces(&fine->view, &coarse->view, &edges[i], edges[i].start[c], edges[i].start[c + 1], v[RIGHT][i],
+                                            v[FINE][i], v[COARSE_RIGHT][i], v[COARSE][i]));
   }
   for (int k = 0; k < VECTORS; k++) {
     PetscCall(Relative(r, r->precision, n[k], v[k], &apart[k]));
     worst = PetscMax(worst, apart[k]);
   }
   TapOk(AreNear(worst, bound), "edges_agree, %s, level %d, %s: %.1e %.1e %.1e %.1e, %d patches", s->name, r->n - l,
-        r->precision == VP_DOUBLE ? "double" : "single", apart[0], apart[1], apart[2], apart[3], (int)edges[0].start[VP_EDGE_COLORS]);
+        r->precision == VP_DOUBLE ? "double" : "single", apart[0], apart[1], apart[2], apart[3], (int)edges[0].start[VP_INTERFACE_COLORS]);
   for (int i = 0; i < 2; i++) {
     for (int k = 0; k < VECTORS; k++) PetscCall(r[i].backend->release(v[k][i]));
     PetscCall(VpArraysRelease(&arrays[i]));

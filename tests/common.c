@@ -22,7 +22,7 @@ static PetscErrorCode CheckLines(const Setting *s, VpLevel level, PetscBool cube
 {
   const VpView *view = &level->view;
   const int     nside = 2 * view->dim;
-  int32_t       ncommon = 0, nedge = 0, bad = 0, left = 0;
+  int32_t       ncommon = 0, ninterface = 0, bad = 0, left = 0;
 
   PetscFunctionBeginUser;
   for (int32_t cell = 0; cell < view->nsweep; cell++) {
@@ -34,11 +34,11 @@ static PetscErrorCode CheckLines(const Setting *s, VpLevel level, PetscBool cube
       bad += kind >= 0 && (view->neighbor[cell * nside + side] < 0) != (kind == 1 + side);
     }
     ncommon += kind == 0;
-    nedge += kind > 0;
+    ninterface += kind > 0;
     left += kind < 0 && nboundary < 2;
   }
   TapOk((PetscBool)(view->common.found && !bad && (!view->nown || ncommon) && (!cube || !left)),
-        "lines_are_common: %s, %d inside, %d at boundaries, %d are neither", s->name, ncommon, nedge, left);
+        "lines_are_common: %s, %d inside, %d at boundaries, %d are neither", s->name, ncommon, ninterface, left);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

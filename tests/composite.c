@@ -1,4 +1,5 @@
-/* Multigrid on meshes of cells of different levels: the levels' cells; residuals and edge patches against the operator on the leaves. */
+/* Multigrid on meshes of cells of different levels: the levels' cells; residuals and interface patches against the operator on the
+   leaves. */
 /* ranks: 1 2 3 5 */
 #include "support/refined.h"
 
@@ -68,7 +69,7 @@ static PetscErrorCode CheckNeighbors(VpMesh mesh, PetscBool *right)
     at[side / 2] += side % 2 ? size[side / 2] : -size[side / 2];
     for (PetscInt other = 0; other < mesh->ncell && inside && !found; other++)
       found = AreSame(mesh->dim, all + 6 * other, all + 6 * other + 3, at, size);
-    *right = (PetscBool)(*right && found == (next >= 0) && inside == (next >= 0 || next == VP_EDGE));
+    *right = (PetscBool)(*right && found == (next >= 0) && inside == (next >= 0 || next == VP_LEVEL_END));
     if (next >= 0) *right = (PetscBool)(*right && IsAt(mesh, next, at, size));
   }
   PetscCall(PetscFree(all));
@@ -174,10 +175,10 @@ static PetscBool SeesNoFiner(VpMesh mesh, int32_t cell)
 
 /* vectors on the leaves and on two levels, and on the level between the second and the third */
 typedef struct {
-  double    *x, *b, *r, *y; /* leaves */
-  double    *X[3], *B[2];   /* levels l, l + 1, l + 2 */
-  VpEdgeView edges[2];
-  VpArrays   arrays[2];
+  double         *x, *b, *r, *y; /* leaves */
+  double         *X[3], *B[2];   /* levels l, l + 1, l + 2 */
+  VpInterfaceView edges[2];
+  VpArrays        arrays[2];
 } Vectors;
 
 static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
@@ -204,7 +205,7 @@ static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
     PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nlocal * r->ndof, &v->B[i]));
     PetscCall(ToLevel(r, l + i, v->b, v->B[i]));
     if (!v->X[i + 1]) continue;
-    PetscCall(VpPlaceEdges(r->level[l + i], r->level[l + i + 1], PETSC_TRUE, &v->arrays[i], &v->edges[i]));
+    PetscCall(VpPlaceInterfaces(r->level[l + i], r->level[l + i + 1], PETSC_TRUE, &v->arrays[i], &v->edges[i]));
     PetscCall(r->level[l]->ops->add_coarse(&r->level[l + i]->view, &v->edges[i], -1, v->X[i + 1], v->B[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -247,15 +248,15 @@ static PetscErrorCode residuals_of_levels_are_the_operators(const Setting *s, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves on one edge patch from the vectors as they are. worst[0]: the residual that is left on its cells; worst[1]: what the level's
+/* Solves on one interface patch from the vectors as they are. worst[0]: the residual that is left on its cells; worst[1]: what the level's
    right-hand side lacks of that of the new values. */
 static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int32_t patch, double worst[2])
 {
-  const VpFace *edge = &r->mesh[l]->relation->ends.face[patch];
-  const int     n = r->leaves->nown * r->ndof;
-  VpEdgeView    one = v->edges[0];
-  double       *x[2], *b, *fresh;
-  int32_t      *order;
+  const VpFace   *edge = &r->mesh[l]->relation->ends.face[patch];
+  const int       n = r->leaves->nown * r->ndof;
+  VpInterfaceView one = v->edges[0];
+  double         *x[2], *b, *fresh;
+  int32_t        *order;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(one.sides.n, &order));
@@ -267,7 +268,7 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
   }
   PetscCall(PetscMalloc2((size_t)r->mesh[l]->nown * r->ndof, &b, (size_t)r->mesh[l]->nown * r->ndof, &fresh));
   PetscCall(PetscArraycpy(b, v->B[0], (size_t)r->mesh[l]->nown * r->ndof));
-  PetscCall(r->level[l]->ops->solve_edges(&r->level[l]->view, &r->level[l + 1]->view, &one, 0, one.sides.n, b, x[0], v->B[1], x[1]));
+  PetscCall(r->level[l]->ops->solve_interfaces(&r->level[l]->view, &r->level[l + 1]->view, &one, 0, one.sides.n, b, x[0], v->B[1], x[1]));
   PetscCall(ToLevel(r, l, v->b, fresh));
   PetscCall(r->level[l]->ops->add_coarse(&r->level[l]->view, &v->edges[0], -1, x[1], fresh));
   for (int i = 0; i < r->mesh[l]->nown * r->ndof; i++) worst[1] = PetscMax(worst[1], fabs(fresh[i] - b[i]));

@@ -40,7 +40,7 @@ static __global__ void FindGroupKeys(const int32_t *patch, const int32_t *type, 
 
     for (int h = 0; mixes && h < VP_PATCH_CELLS; h++) {
       const int s = h >> d & 1;
-      ends[s] += neighbor[(size_t)patch[(size_t)list[i] * VP_PATCH_CELLS + h] * 6 + 2 * d + s] == VP_EDGE;
+      ends[s] += neighbor[(size_t)patch[(size_t)list[i] * VP_PATCH_CELLS + h] * 6 + 2 * d + s] == VP_LEVEL_END;
     }
     for (int s = 0; s < 2; s++) {
       if (ends[s] % 4) k.line[s] = common.inside[d];
@@ -50,7 +50,7 @@ static __global__ void FindGroupKeys(const int32_t *patch, const int32_t *type, 
       const int     s = h >> d & 1;
       const int32_t cell = patch[(size_t)list[i] * VP_PATCH_CELLS + h];
       const int32_t next = neighbor[(size_t)cell * 6 + 2 * d + s];
-      const bool    part = ends[s] % 4, end = part && next == VP_EDGE;
+      const bool    part = ends[s] % 4, end = part && next == VP_LEVEL_END;
       const bool    outside = next < 0 && !end, first = h == s << d;
       if (first) k.sides |= outside << s;
       alike = alike && outside == (k.sides >> s & 1) && next != patch[(size_t)list[i] * VP_PATCH_CELLS + (h ^ 1 << d)];

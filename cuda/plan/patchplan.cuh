@@ -80,7 +80,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
   const int          here = PatchCellAt(at);
   int32_t            cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * at.d + at.s];
   const unsigned     inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
-  if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
+  if (mixes && cell < 0) cell = inside && cell == VP_LEVEL_END ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
 }

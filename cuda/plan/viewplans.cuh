@@ -31,8 +31,8 @@ struct ConvertPlan {
 struct PointPlan {
   VpArray partial; /* sums, one per block */
 };
-/* edges.cu */
-struct EdgePlan {
+/* interfaces.cu */
+struct InterfacePlan {
   VpArray ready;
 };
 
@@ -40,5 +40,5 @@ template <class T, int DIM, int N>
 struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<ConvertPlan<T, N>> convert;
   VpOnce<PointPlan>         points;
-  VpOnce<EdgePlan>          edges;
+  VpOnce<InterfacePlan>     interfaces;
 };

@@ -199,13 +199,14 @@ static PetscErrorCode PlaceLeaves(VpMesh mesh, VpPartial *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the edges between a level and the next one. Ghosts travel after every colour, of which 3D has VP_EDGE_COLORS, or once before all. */
-static PetscErrorCode SetEdges(VpLevel fine, VpLevel coarse, VpExchange exchange, VpPartial *p)
+/* the interfaces between a level and the next one. Ghosts travel after every colour, of which 3D has VP_INTERFACE_COLORS, or once before
+   all. */
+static PetscErrorCode SetInterfaces(VpLevel fine, VpLevel coarse, VpExchange exchange, VpPartial *p)
 {
   PetscFunctionBegin;
   p->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
-  PetscCall(VpPlaceEdges(fine, coarse, (PetscBool)!p->exchanges, &p->arrays, &p->edges));
-  for (int c = 0; c < VP_EDGE_COLORS; c++) p->steps |= (uint64_t)(p->edges.start[c] < p->edges.start[c + 1]) << c;
+  PetscCall(VpPlaceInterfaces(fine, coarse, (PetscBool)!p->exchanges, &p->arrays, &p->interfaces));
+  for (int c = 0; c < VP_INTERFACE_COLORS; c++) p->steps |= (uint64_t)(p->interfaces.start[c] < p->interfaces.start[c + 1]) << c;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &p->steps, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,7 +226,7 @@ static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem
     PetscCall(PetscNew(&at->partial));
     at->partial->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
     PetscCall(PlaceLeaves(at->level->mesh, at->partial));
-    if (l < cycle->npartial) PetscCall(SetEdges(at->level, at[1].level, cycle->options.exchange, at->partial));
+    if (l < cycle->npartial) PetscCall(SetInterfaces(at->level, at[1].level, cycle->options.exchange, at->partial));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,14 +15,14 @@
 /* What ties a level of an adaptive mesh to the leaves and to the next coarser level. Finer levels cover a part of the domain: they have
    the cells of one depth, among the leaves and the cells that were refined. A level's right-hand side is the residual restricted to refined
    cells, and the leaves' own. Where the level ends, its cells see values of the coarser level, which are constant while patches are swept;
-   then edge patches correct both sides together. */
+   then interface patches correct both sides together. */
 typedef struct VpPartial_ {
-  int32_t        n;           /* leaves that are cells of the level: */
-  const int32_t *leaf, *cell; /* [n] their numbers among all leaves and on the level, on the backend */
-  VpArrays       arrays;
-  VpEdgeView     edges;     /* between the level and the next one; none on the finest level that covers the domain */
-  uint64_t       steps;     /* bit c: some rank has edge patches of step c */
-  PetscBool      exchanges; /* Ghosts travel after every step. */
+  int32_t         n;           /* leaves that are cells of the level: */
+  const int32_t  *leaf, *cell; /* [n] their numbers among all leaves and on the level, on the backend */
+  VpArrays        arrays;
+  VpInterfaceView interfaces; /* between the level and the next one; none on the finest level that covers the domain */
+  uint64_t        steps;      /* bit c: some rank has interface patches of step c */
+  PetscBool       exchanges;  /* Ghosts travel after every step. */
 } VpPartial;
 
 /* one application of the cycle from `level` down */

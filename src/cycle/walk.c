@@ -83,7 +83,7 @@ static PetscErrorCode AddCoarse(const VpCycleLevel *at, int sign)
   PetscFunctionBegin;
   PetscCall(VpVectorRead(at[1].x, VP_GHOST_SWEEP, &coarse));
   PetscCall(VpVectorChange(at->b, VP_GHOST_SWEEP, VP_GHOST_SWEEP, &changed));
-  PetscCall(at->level->ops->add_coarse(&at->level->view, &at->partial->edges, sign, coarse, changed));
+  PetscCall(at->level->ops->add_coarse(&at->level->view, &at->partial->interfaces, sign, coarse, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,11 +98,11 @@ static PetscErrorCode SubtractFine(const VpCycleLevel *at)
   PetscCall(VpVectorRead(at->x, VP_GHOST_SWEEP, &values));
   PetscCall(VpVectorRead(at[1].x, VP_GHOST_SWEEP, &coarse));
   PetscCall(VpVectorChange(at[1].b, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
-  PetscCall(at->level->ops->subtract_fine(&at->level->view, &at[1].level->view, &at->partial->edges, values, coarse, changed));
+  PetscCall(at->level->ops->subtract_fine(&at->level->view, &at[1].level->view, &at->partial->interfaces, values, coarse, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one step of edge patches */
+/* one step of interface patches */
 static PetscErrorCode SolveStep(const VpCycleLevel *at, int step)
 {
   const VpPartial  *p = at->partial;
@@ -115,20 +115,20 @@ static PetscErrorCode SolveStep(const VpCycleLevel *at, int step)
   PetscCall(VpVectorChange(at->b, VP_GHOST_SWEEP, after[0], &b));
   PetscCall(VpVectorChange(at->x, VP_GHOST_HALO, after[1], &x));
   PetscCall(VpVectorChange(at[1].x, VP_GHOST_HALO, after[1], &xc));
-  PetscCall(at->level->ops->solve_edges(&at->level->view, &at[1].level->view, &p->edges, p->edges.start[step], p->edges.start[step + 1], b,
-                                        x, coarse, xc));
+  PetscCall(at->level->ops->solve_interfaces(&at->level->view, &at[1].level->view, &p->interfaces, p->interfaces.start[step],
+                                             p->interfaces.start[step + 1], b, x, coarse, xc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves on the edge patches between a level and the next one. Both x get the corrections, and b is updated for the next level's x.
+/* Solves on the interface patches between a level and the next one. Both x get the corrections, and b is updated for the next level's x.
    Requires: AddCoarse with sign -1 has changed b for that x; the next level's b is the leaves' own, changed likewise where that level is
    partial. The patches themselves take off what SubtractFine does. */
-static PetscErrorCode SolveEdges(const VpCycleLevel *at, PetscBool reverse)
+static PetscErrorCode SolveInterfaces(const VpCycleLevel *at, PetscBool reverse)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  for (int i = 0; i < VP_EDGE_COLORS; i++) {
-    const int step = reverse ? VP_EDGE_COLORS - 1 - i : i;
+  for (int i = 0; i < VP_INTERFACE_COLORS; i++) {
+    const int step = reverse ? VP_INTERFACE_COLORS - 1 - i : i;
 
     if (at->partial->steps >> step & 1) PetscCall(SolveStep(at, step));
   }
@@ -137,7 +137,7 @@ static PetscErrorCode SolveEdges(const VpCycleLevel *at, PetscBool reverse)
 }
 
 /* The way down on a partial level. Pre-smoothing also writes x of the next level's leaves, which stays, and for which the leaves' own b is
-   needed. Values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x. Where the
+   needed. Values beyond the end count as 0 in the residual, which on those leaves is b less what this level adds to A x. Where the
    coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
 static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
 {
@@ -150,7 +150,7 @@ static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
   if (count) PetscCall(VpCycleFromLeaves(cycle, l + 1));
   for (PetscInt i = 0; i < count; i++) {
     PetscCall(VpSmootherSweepEnds(at->smoother, PETSC_TRUE, at->b, at->x));
-    PetscCall(SolveEdges(at, PETSC_TRUE));
+    PetscCall(SolveInterfaces(at, PETSC_TRUE));
     PetscCall(VpSmootherSweep(at->smoother, PETSC_TRUE, at->b, at->x));
   }
   if (count) {
@@ -163,8 +163,8 @@ static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoothing on the way up on a partial level: patches, edge patches, then once more those patches that see cells beyond the edge. Edge
-   patches take the leaves' own b, which pre-smoothing has changed. */
+/* The smoothing on the way up on a partial level: patches, interface patches, then once more those patches that see cells beyond the end.
+   Interface patches take the leaves' own b, which pre-smoothing has changed. */
 static PetscErrorCode UpPartial(VpCycle cycle, PetscInt l)
 {
   const VpCycleLevel *at = &cycle->at[l];
@@ -175,7 +175,7 @@ static PetscErrorCode UpPartial(VpCycle cycle, PetscInt l)
   if (cycle->options.pre && l + 1 < cycle->npartial) PetscCall(AddCoarse(at + 1, -1));
   for (PetscInt i = 0; i < cycle->options.post; i++) {
     PetscCall(VpSmootherSweep(at->smoother, PETSC_FALSE, at->b, at->x));
-    PetscCall(SolveEdges(at, PETSC_FALSE));
+    PetscCall(SolveInterfaces(at, PETSC_FALSE));
     PetscCall(VpSmootherSweepEnds(at->smoother, PETSC_FALSE, at->b, at->x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,15 +27,15 @@ typedef struct {
      Requires: no two of these cells share a side, and no side of these cells hangs. */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all interface patches, where xc is a vector of the coarser level */
-  PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K. If there is VpEdgeView.excess, also bc -= the terms of xc on K with the excess as the coefficient, on K
-     and on the refined cells beyond. */
-  PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
+  PetscErrorCode (*add_coarse)(const VpView *, const VpInterfaceView *, int sign, const void *xc, void *b);
+  /* bc -= A_KF x on the leaves K. If there is VpInterfaceView.excess, also bc -= the terms of xc on K with the excess as the
+     coefficient, on K and on the refined cells beyond. */
+  PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpInterfaceView *, const void *x, const void *xc, void *bc);
   /* Solves on the interface patches [first, last) of `order`, and corrects x and xc by the solutions for the residuals of F and K.
      Requires: these patches are of one step; b is the right-hand side less A_FK xc; bc is likewise less the terms of the next coarser level
      where the coarser level ends. Ensures: b is less A_FK xc for the new xc. */
-  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
-                                const void *bc, void *xc);
+  PetscErrorCode (*solve_interfaces)(const VpView *, const VpView *coarse, const VpInterfaceView *, int32_t first, int32_t last, void *b,
+                                     void *x, const void *bc, void *xc);
   /* x[0] = the current values on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = the current values of cell list[i] */

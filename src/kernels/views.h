@@ -98,7 +98,7 @@ typedef struct {
   int            nt, first[2]; /* traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t        nown, nsweep, nlocal;
   const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
-                                         side, of a side that hangs (VP_HANGING), or of the level's end (VP_EDGE) */
+                                         side, of a side that hangs (VP_HANGING), or of the level's end (VP_LEVEL_END) */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */
@@ -148,49 +148,49 @@ typedef struct {
        |   K   +---+     A_KK^-1 t there. M takes traces of K there to what they add to themselves through A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [column][row], 2 n^(dim-1) of each, V before Q.
        +-------+---+ */
-enum { VP_EDGE_COLORS = 48, VP_EDGE_MODES = 8 };
+enum { VP_INTERFACE_COLORS = 48, VP_INTERFACE_MODES = 8 };
 typedef struct {
-  VpHangView     sides;                     /* with K in ascending order */
-  const int32_t *order;                     /* sides in the order of the steps of their patches */
-  int32_t        start[VP_EDGE_COLORS + 1]; /* step c is [start[c], start[c+1]) of `order`: one colour, or several with the result of colour
+  VpHangView     sides;                   /* with K in ascending order */
+  const int32_t *order;                   /* sides in the order of the steps of their patches */
+  int32_t start[VP_INTERFACE_COLORS + 1]; /* step c is [start[c], start[c+1]) of `order`: one colour, or several with the result of colour
                                                by colour */
-  int32_t        kind[7];                   /* sides number s of leaves are [kind[s], kind[s+1]) of by_kind; on the host, as start */
-  const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two sides of a kind share a cell. */
-  const int32_t *type;    /* [n] entry of `table` */
-  const int32_t *of_type; /* [ntype] a side that has the entry */
+  int32_t kind[7];                        /* sides number s of leaves are [kind[s], kind[s+1]) of by_kind; on the host, as start */
+  const int32_t *by_kind;                 /* all sides, also those whose patches other ranks solve. No two sides of a kind share a cell. */
+  const int32_t *type;                    /* [n] entry of `table` */
+  const int32_t *of_type;                 /* [ntype] a side that has the entry */
   int32_t        ntype;
-  const void    *table;  /* [entries][VpEdgeSize]: blocks [dim + 1][VpBlockSize] of K's lines and of F's line along the normal
+  const void    *table;  /* [entries][VpInterfaceSize]: blocks [dim + 1][VpBlockSize] of K's lines and of F's line along the normal
                             (VpBlockBuild); problems [dim - 1][VpFdmSize] of F's other lines (VpFdmBuild); [K, F][traces, what they get of
                             lifts][V, Q][n] of the modes along the normal at the side; Z */
   const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables, or NULL: 1 */
   const void    *excess; /* [n][2^(dim-1)] differences of the coefficients of a side's faces from that of K's line there, or NULL: 0 */
   double         reaction;
-} VpEdgeView;
+} VpInterfaceView;
 VP_SIZE int VpFaceSize(int n, int dim)
 {
   return dim == 3 ? n * n : n;
 }
-/* offsets in an entry of VpEdgeView.table: of F's other lines, the modes at the side, and Z; size of an entry [numbers] */
-VP_SIZE int VpEdgeWide(int n, int dim, int line)
+/* offsets in an entry of VpInterfaceView.table: of F's other lines, the modes at the side, and Z; size of an entry [numbers] */
+VP_SIZE int VpInterfaceWide(int n, int dim, int line)
 {
   return (dim + 1) * VpBlockSize(n) + line * VpFdmSize(n);
 }
-VP_SIZE int VpEdgeEnds(int n, int dim)
+VP_SIZE int VpInterfaceEnds(int n, int dim)
 {
-  return VpEdgeWide(n, dim, dim - 1);
+  return VpInterfaceWide(n, dim, dim - 1);
 }
-/* offset, after VpEdgeEnds, of the traces of modes or (lifted) of what the modes get of lifts, of K or (fine) of F */
-VP_SIZE int VpEdgeModes(int n, int fine, int lifted)
+/* offset, after VpInterfaceEnds, of the traces of modes or (lifted) of what the modes get of lifts, of K or (fine) of F */
+VP_SIZE int VpInterfaceModes(int n, int fine, int lifted)
 {
   return (2 * fine + lifted) * 2 * n;
 }
-VP_SIZE int VpEdgeZ(int n, int dim)
+VP_SIZE int VpInterfaceZ(int n, int dim)
 {
-  return VpEdgeEnds(n, dim) + VP_EDGE_MODES * n;
+  return VpInterfaceEnds(n, dim) + VP_INTERFACE_MODES * n;
 }
-VP_SIZE int VpEdgeSize(int n, int dim)
+VP_SIZE int VpInterfaceSize(int n, int dim)
 {
-  return VpEdgeZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+  return VpInterfaceZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
 }
 
 /* Single cells, each solved by itself. */

@@ -89,12 +89,12 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
   PetscCall(PetscCalloc1(mesh->nsweep * nside + 1, &to)); /* not NULL on ranks without cells */
   *beyond = to;
   for (int32_t i = 0; i < mesh->relation->ends.n; i++) {
-    const VpFace *edge = &mesh->relation->ends.face[i];
+    const VpFace *end = &mesh->relation->ends.face[i];
 
     for (int f = 0; f < 1 << (mesh->dim - 1); f++) {
-      if (edge->cell[1 + f] >= mesh->nown) continue;
-      to[(size_t)edge->cell[1 + f] * nside + (size_t)(edge->side ^ 1)] =
-        a[(size_t)edge->cell[0] * width + (width > 1 ? (size_t)edge->side / 2 : 0)];
+      if (end->cell[1 + f] >= mesh->nown) continue;
+      to[(size_t)end->cell[1 + f] * nside + (size_t)(end->side ^ 1)] =
+        a[(size_t)end->cell[0] * width + (width > 1 ? (size_t)end->side / 2 : 0)];
     }
   }
   PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, nside, MPIU_REAL, to, to + mesh->nown * nside));
@@ -138,7 +138,7 @@ PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
   const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
 
   if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
-  if (next != VP_EDGE) return 0;
+  if (next != VP_LEVEL_END) return 0;
   if (!level->beyond || level->beyond[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
   return level->scale * level->beyond[at];
 }

@@ -54,7 +54,7 @@ static void FindEnding(VpLevel level, const VpLineKey *inside)
 {
   VpLineKey key = *inside;
 
-  key.side[1] = VP_SIDE_EDGE;
+  key.side[1] = VP_SIDE_LEVEL_END;
   key.h_beyond[1] = 2 * key.h;
   VpLineBoundary(&key, level->problem.degree, 1, level->problem.penalty, level->view.ending);
 }

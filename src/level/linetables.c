@@ -31,7 +31,7 @@ static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
 /* size of the cell beyond a side, or alpha of a boundary */
 static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
 {
-  if (beyond == VP_EDGE) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
+  if (beyond == VP_LEVEL_END) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
   return beyond < 0 ? VpDomainAlpha(mesh->geometry->domain, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
 }
 

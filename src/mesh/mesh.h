@@ -109,7 +109,7 @@ static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   if (beyond == VP_HANGING) return VP_SIDE_NONE;
-  if (beyond == VP_EDGE) return VP_SIDE_EDGE;
+  if (beyond == VP_LEVEL_END) return VP_SIDE_LEVEL_END;
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[VpBoundaryEntry(beyond)].kind;
 }
 
@@ -338,7 +338,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
    Errors are those of VpMeshCreate. Collective. */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
 /* A rank's work is counted in these units: that of a leaf in a cycle; what a hanging side adds to a fine cell, whose patches are swept
-   twice; and what it adds to the coarse cell, which edge patches solve. As measured on a CPU, degree 3. */
+   twice; and what it adds to the coarse cell, which interface patches solve. As measured on a CPU, degree 3. */
 enum { VP_WORK_CELL = 1, VP_WORK_FINE = 5, VP_WORK_COARSE = 6 };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
 /* The mesh whose cells were halved so often, along the curve. A rank gives any part of depth[], in the order of the ranks, and may get

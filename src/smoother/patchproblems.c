@@ -99,9 +99,9 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   }
   for (int s = 0; s < 2; s++) {
     key.side[s] = side[2 * d + s];
-    if (key.side[s] == VP_SIDE_EDGE) key.h_beyond[s] *= 2;
+    if (key.side[s] == VP_SIDE_LEVEL_END) key.h_beyond[s] *= 2;
     if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = MixedSizeBeyond(mesh, cell, 2 * d + s);
-    if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_EDGE ||
+    if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_LEVEL_END ||
                 (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
   }
@@ -260,7 +260,7 @@ static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
     for (int c = 0; c < 1 << dim; c++) {
       const int32_t beyond = VpMeshNeighbor(mesh, problems->patches->cell[((size_t)p << dim) + c], i);
 
-      if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_EDGE) return 0;
+      if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_LEVEL_END) return 0;
     }
     exact |= (uint8_t)(2 << i);
   }

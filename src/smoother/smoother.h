@@ -55,6 +55,6 @@ PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: wher
 PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 
-/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. together: patches of several colours
-   are solved at a time where the result is the same; requires that ghosts do not travel between colours */
-PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *, VpEdgeView *);
+/* interfaces.c: the view of the interface patches between a level of an adaptive mesh and the next coarser one. together: patches of
+   several colours are solved at a time where the result is the same; requires that ghosts do not travel between colours */
+PetscErrorCode VpPlaceInterfaces(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *, VpInterfaceView *);

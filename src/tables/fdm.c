@@ -16,7 +16,7 @@ typedef struct {
 
 static PetscBool ReadsBeyond(VpSide side)
 {
-  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_EDGE || VpConditions[side].alpha != 0);
+  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_LEVEL_END || VpConditions[side].alpha != 0);
 }
 
 PetscBool VpFdmIsMirrored(const VpFdmKey *key)
@@ -69,7 +69,7 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
     memcpy(line->constraint[line->nc++], v, sizeof(v));
     if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
   } else {
-    const Real a = side == VP_SIDE_INTERIOR || side == VP_SIDE_EDGE ? line->a[s] * exp2l(key->face[s]) : line->a[s];
+    const Real a = side == VP_SIDE_INTERIOR || side == VP_SIDE_LEVEL_END ? line->a[s] * exp2l(key->face[s]) : line->a[s];
 
     AddFace(line, VpFaceForm(side, key->h[s], a, key->h_beyond[s], a, penalty), v, q);
   }

@@ -8,14 +8,14 @@ const VpCondition VpConditions[] = {
 #define VP_CONDITION(NAME, ...) [VP_SIDE_##NAME] = {__VA_ARGS__},
 #include "conditions.def"
 #undef VP_CONDITION
-  [VP_SIDE_EDGE] = {0}};
+  [VP_SIDE_LEVEL_END] = {0}};
 
 VpFaceTerms VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
   const VpCondition *is = &VpConditions[side];
 
   if (side == VP_SIDE_INTERIOR) return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
-  if (side == VP_SIDE_EDGE) /* the own part of the form between the cell's parent and what lies beyond */
+  if (side == VP_SIDE_LEVEL_END) /* the own part of the form between the cell's parent and what lies beyond */
     return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
   return (VpFaceTerms){a, is->penalty * penalty * 2 / h + is->alpha * h_beyond, is->mean};
 }

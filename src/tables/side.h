@@ -8,10 +8,10 @@ typedef enum {
 #define VP_CONDITION(NAME, ...) VP_SIDE_##NAME,
 #include "conditions.def"
 #undef VP_CONDITION
-  VP_SIDE_MIXED, /* of a patch: a boundary on one part of the side, cells or another boundary on the rest */
-  VP_SIDE_WRAP,  /* of a patch: the patch itself, whose two cells are the only ones in a periodic direction */
-  VP_SIDE_NONE,  /* of a cell: the face terms are left out, whatever lies beyond */
-  VP_SIDE_EDGE   /* of a cell or a patch at the level's end: a cell twice as large on the whole side */
+  VP_SIDE_MIXED,    /* of a patch: a boundary on one part of the side, cells or another boundary on the rest */
+  VP_SIDE_WRAP,     /* of a patch: the patch itself, whose two cells are the only ones in a periodic direction */
+  VP_SIDE_NONE,     /* of a cell: the face terms are left out, whatever lies beyond */
+  VP_SIDE_LEVEL_END /* of a cell or a patch at the level's end: a cell twice as large on the whole side */
 } VpSide;
 /* most cells of a patch; most colours of patches; number of colours that the bits of a `cover` tell apart */
 enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 32, VP_COVER_COLORS = 8, VP_MOST_COVERS = VP_MOST_COLORS / VP_COVER_COLORS };
@@ -52,11 +52,11 @@ static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
 enum {
   VP_UNKNOWN = INT32_MIN, /* a cell beyond the ghosts, which this rank does not know */
   VP_HANGING,             /* the side hangs: its terms are those of faces of a list (VpFace) */
-  VP_EDGE                 /* the level ends: beyond the side is a leaf of the next coarser level */
+  VP_LEVEL_END            /* the level ends: beyond the side is a leaf of the next coarser level */
 };
 VP_SIZE int VpIsBoundary(int64_t beyond)
 {
-  return beyond < 0 && beyond > VP_EDGE;
+  return beyond < 0 && beyond > VP_LEVEL_END;
 }
 /* A side of a cell and what lies beyond it, where that is not one cell like it: a face of a list. Fine cells are numbered by a bit for each
    direction along the side, the lower direction lowest:

@@ -63,7 +63,7 @@ long double VpBasisLift(const VpBasis *, int end, int k, int i);
 typedef struct {
   double h, a; /* size and coefficient of the cell */
   VpSide side[2];
-  double h_beyond[2]; /* size of the cell beyond (VP_SIDE_INTERIOR, VP_SIDE_EDGE), or alpha of a condition that has one */
+  double h_beyond[2]; /* size of the cell beyond (VP_SIDE_INTERIOR, VP_SIDE_LEVEL_END), or alpha of a condition that has one */
   double a_beyond[2]; /* coefficient of the cell beyond */
 } VpLineKey;
 /* Builds the operator D u + sum_s (g[s][0] V_s + g[s][1] Q_s) of a line.

@@ -1,4 +1,4 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, convert.c
+/* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c
    and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
    function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
@@ -16,7 +16,7 @@
   f(solve_cells, SolveCells, __VA_ARGS__) \
   f(add_coarse, AddCoarse, __VA_ARGS__) \
   f(subtract_fine, SubtractFine, __VA_ARGS__) \
-  f(solve_edges, SolveEdges, __VA_ARGS__) \
+  f(solve_interfaces, SolveInterfaces, __VA_ARGS__) \
   f(settle, Settle, __VA_ARGS__) \
   f(current, Current, __VA_ARGS__) \
   f(prolong, Prolong, __VA_ARGS__) \

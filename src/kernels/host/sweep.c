@@ -63,7 +63,7 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 /* whether the level ends beyond this side of a cell of patch j, although the patch's tables have a cell there */
 INLINE int EndsAt(const Sweep *s, int32_t j, int32_t cell, int side)
 {
-  return s->patches->exact && s->patches->exact[j] >> (1 + side) & 1 && Neighbor(s, cell, side) == VP_EDGE;
+  return s->patches->exact && s->patches->exact[j] >> (1 + side) & 1 && Neighbor(s, cell, side) == VP_LEVEL_END;
 }
 
 /* v -= what cells beyond the patch's side along d add to the cells at position p. u [n^dim]: scratch */

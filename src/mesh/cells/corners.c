@@ -80,7 +80,7 @@ static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
 static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
 {
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (VpMeshNeighbor(mesh, cell, side) == VP_EDGE) return PETSC_TRUE;
+    if (VpMeshNeighbor(mesh, cell, side) == VP_LEVEL_END) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }

@@ -80,7 +80,7 @@ static void FindCorners(VpDomain domain, Meeting *m)
 
 #ifdef P4_TO_P8
 /* Edge 4 d + i is along direction d, and i has a bit for each of the two others, the lower one lowest. */
-static void FindEdges(VpDomain domain, Meeting *m)
+static void FindInterfaces(VpDomain domain, Meeting *m)
 {
   MeetingBegin(domain, P8EST_EDGES, m);
   for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
@@ -117,7 +117,7 @@ p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
 #else
   Meeting edge;
 
-  FindEdges(domain, &edge);
+  FindInterfaces(domain, &edge);
   conn = p8est_connectivity_new_copy(0, domain->nbox, edge.n, corner.n, NULL, NULL, tree, face, edge.of, edge.start, edge.tree, edge.item,
                                      corner.of, corner.start, corner.tree, corner.item);
   MeetingEnd(&edge);

@@ -168,7 +168,7 @@ static void FindNeighbors(void *context, int32_t piece, int32_t first, int32_t l
     for (int side = 0; side < nside; side++) {
       const int32_t next =
         (q >> side / 2 & 1) == side % 2 ? Beyond(relation->coarse, r->of_coarse, relation->parent[i], side) : relation->parent[i];
-      int32_t to = VpIsBoundary(next) ? next : VP_EDGE;
+      int32_t to = VpIsBoundary(next) ? next : VP_LEVEL_END;
 
       if (next >= 0 && relation->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
         to = relation->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];

@@ -9,7 +9,7 @@ typedef struct {
   int64_t     *start;        /* [size + 1] where every rank's cells begin */
   VpCellSet    own;          /* along the curve */
   int32_t     *leaf;         /* [own.n] as in VpMesh */
-  VpCellSet    sweep, extra; /* cells that the finer level needs: leaves at its edges, parents */
+  VpCellSet    sweep, extra; /* cells that the finer level needs: leaves at its ends, parents */
   VpCellSet    ghosts;       /* in the groups of VpHaloCreate, which end at */
   int32_t      end[4];
   PetscSFNode *owner; /* [ghosts.n] */

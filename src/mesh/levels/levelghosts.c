@@ -1,11 +1,11 @@
-/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of
-   which a rank asks others whether they are refined.
+/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of which a rank asks
+   others whether they are refined.
 
-   A rank sweeps its own cells and two layers around these and around the cells beyond its own leaves' sides, so that it solves on all edge
-   patches that touch what it has:
+   A rank sweeps its own cells and two layers around these and around the cells beyond its own leaves' sides, so that it solves on all
+   interface patches that touch what it has:
 
        +-------+---+---+---+---+
-       |       | F | F |   |   |    K is own, F are not: there are two layers also around F. Leaves at the edges of all these are swept on
+       |       | F | F |   |   |    K is own, F are not: there are two layers also around F. Leaves at the ends of all these are swept on
        |   K   +---+---+---+---+    the coarser level. A third layer gives traces, and so do cells beyond other sides of such leaves.
        |       | F | F |   |   |
        +-------+---+---+---+---+                                                                                                          */

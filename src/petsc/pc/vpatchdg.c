@@ -190,14 +190,14 @@ static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *edges: number of sides, over all ranks, where this level ends at a leaf of the next coarser level */
-static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
+/* *interfaces: number of sides, over all ranks, where this level ends at a leaf of the next coarser level */
+static PetscErrorCode CountInterfaces(VpMesh mesh, PetscInt *interfaces)
 {
   PetscFunctionBegin;
-  *edges = 0;
+  *interfaces = 0;
   for (int32_t i = 0; mesh->relation && i < mesh->relation->ends.n; i++)
-    *edges += mesh->relation->ends.face[i].cell[0] < mesh->relation->coarse->nown;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, edges, 1, MPIU_INT, MPI_SUM, mesh->comm));
+    *interfaces += mesh->relation->ends.face[i].cell[0] < mesh->relation->coarse->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, interfaces, 1, MPIU_INT, MPI_SUM, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +205,7 @@ static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;
-  PetscInt   edges;
+  PetscInt   interfaces;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
@@ -217,8 +217,8 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
     if (l < cycle->npartial) {
-      PetscCall(CountEdges(level->mesh, &edges));
-      PetscCall(PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", edges));
+      PetscCall(CountInterfaces(level->mesh, &interfaces));
+      PetscCall(PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", interfaces));
     } else PetscCall(ViewCells(level->mesh, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt64_FMT " DoFs",
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));

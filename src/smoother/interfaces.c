@@ -1,6 +1,6 @@
-/* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its
+/* The tables of interface patches, where a level of an adaptive mesh ends (VpInterfaceView). A patch depends on the lines of its
    leaf K and of the cells F beyond one of K's sides, so few are different. */
-#include "edgekey.h"
+#include "interfacekey.h"
 #include "../base/dictionary.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
@@ -12,16 +12,16 @@ typedef struct {
   double *own[3], *across, *wide[2], *ends, *Z; /* of the entry; wide goes by tangential direction */
 } Entry;
 
-static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
+static void Locate(VpLevel level, const VpInterfaceKey *key, double *table, Entry *e)
 {
   const int n = level->basis.n, dim = level->mesh->dim;
 
   *e = (Entry){.n = n, .dim = dim, .normal = key->side / 2, .end = key->side % 2, .m = VpFaceSize(n, dim), .reaction = key->reaction};
   for (int d = 0; d < dim; d++) e->own[d] = table + d * VpBlockSize(n);
   e->across = table + dim * VpBlockSize(n);
-  for (int i = 0; i < dim - 1; i++) e->wide[i] = table + VpEdgeWide(n, dim, i);
-  e->ends = table + VpEdgeEnds(n, dim);
-  e->Z = table + VpEdgeZ(n, dim);
+  for (int i = 0; i < dim - 1; i++) e->wide[i] = table + VpInterfaceWide(n, dim, i);
+  e->ends = table + VpInterfaceEnds(n, dim);
+  e->Z = table + VpInterfaceZ(n, dim);
 }
 
 /* out = (M_1 x M_0) in, from `columns` to `rows` values along each of so many directions */
@@ -59,10 +59,10 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
   const int     n = basis->n;
   const double *F = line, *B = F + VpBackAt(n);
 
-  memset(to, 0, VpEdgeModes(n, 1, 0) * sizeof(*to));
+  memset(to, 0, VpInterfaceModes(n, 1, 0) * sizeof(*to));
   for (int k = 0; k < 2; k++) {
     const double *phi = k ? basis->slope[end] : basis->value[end];
-    double       *trace = to + k * n, *lifted = to + VpEdgeModes(n, 0, 1) + k * n;
+    double       *trace = to + k * n, *lifted = to + VpInterfaceModes(n, 0, 1) + k * n;
 
     for (int i = 0; i < n; i++) {
       const double lift = (double)VpBasisLift(basis, end, k, i);
@@ -73,7 +73,7 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
       }
     }
   }
-  return (Ends){n, to, to + VpEdgeModes(n, 0, 1), F + VpLambdaAt(n)};
+  return (Ends){n, to, to + VpInterfaceModes(n, 0, 1), F + VpLambdaAt(n)};
 }
 
 /* t [2] = traces (lambda + the line's modes)^-1 lift t */
@@ -195,7 +195,7 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
   const int  size = 2 * e->m;
   double    *M = room, *inverse = M + size * size, *t = inverse + size * size, *own[2];
   const Ends K = EndsOf(basis, e->own[e->normal], e->end, e->ends),
-             F = EndsOf(basis, e->across, 1 - e->end, e->ends + VpEdgeModes(e->n, 1, 0));
+             F = EndsOf(basis, e->across, 1 - e->end, e->ends + VpInterfaceModes(e->n, 1, 0));
   double half[4 * VP_MAX_N * VP_MAX_N];
 
   VpTransferHalves(basis, half, half + 2 * e->n * e->n);
@@ -220,7 +220,7 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
   }
 }
 
-static void Build(VpLevel level, const VpEdgeKey *key, double table[], double room[])
+static void Build(VpLevel level, const VpInterfaceKey *key, double table[], double room[])
 {
   const double penalty = level->problem.penalty;
   const int    n = level->basis.n;
@@ -244,9 +244,9 @@ static void Build(VpLevel level, const VpEdgeKey *key, double table[], double ro
 
 /* the entries of the keys' table */
 typedef struct {
-  VpLevel          level;
-  const VpEdgeKey *key;
-  double          *table, *room;
+  VpLevel               level;
+  const VpInterfaceKey *key;
+  double               *table, *room;
 } Entries;
 
 static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t last)
@@ -255,11 +255,11 @@ static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t la
   const int      n = entries->level->basis.n, dim = entries->level->mesh->dim;
 
   for (int32_t i = first; i < last; i++)
-    Build(entries->level, &entries->key[i], entries->table + i * (size_t)VpEdgeSize(n, dim),
+    Build(entries->level, &entries->key[i], entries->table + i * (size_t)VpInterfaceSize(n, dim),
           entries->room + i * CoupleRoom(VpFaceSize(n, dim)));
 }
 
-/* the words of the keys of edges, [nedge][VP_EDGE_WORDS] */
+/* the words of the keys of interfaces, [ninterface][VP_INTERFACE_WORDS] */
 typedef struct {
   VpLevel   fine, coarse;
   uint64_t *word;
@@ -269,34 +269,34 @@ static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Keys   *keys = context;
   const VpMesh  mesh = keys->fine->mesh;
-  const VpFace *edge = mesh->relation->ends.face;
+  const VpFace *interface = mesh->relation->ends.face;
 
   for (int32_t i = first; i < last; i++) {
-    VpEdgeKey key;
+    VpInterfaceKey key;
 
-    if (!VpMeshSweepsEnd(mesh, &edge[i])) continue;
-    key = VpEdgeKeyOf(keys->fine, keys->coarse, &edge[i]);
-    VpEdgeWords(&key, mesh->dim, keys->word + (size_t)i * VP_EDGE_WORDS);
+    if (!VpMeshSweepsEnd(mesh, &interface[i])) continue;
+    key = VpInterfaceKeyOf(keys->fine, keys->coarse, &interface[i]);
+    VpInterfaceWords(&key, mesh->dim, keys->word + (size_t)i * VP_INTERFACE_WORDS);
   }
 }
 
-/* type[i] = the entry for edge i, or -1 where it is not swept; the different keys; of_type[type] = the first edge that has it */
+/* type[i] = the entry for interface i, or -1 where it is not swept; the different keys; of_type[type] = the first interface that has it */
 static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], int32_t of_type[], VpDictionary *keys)
 {
   const VpFaces *ends = &fine->mesh->relation->ends;
   uint64_t      *word;
 
   PetscFunctionBegin;
-  PetscCall(VpMallocLarge((size_t)ends->n * VP_EDGE_WORDS, &word));
+  PetscCall(VpMallocLarge((size_t)ends->n * VP_INTERFACE_WORDS, &word));
   VpLoop(ends->n, FindKeys, &(Keys){fine, coarse, word});
   for (int32_t i = 0; i < ends->n; i++) {
-    const uint64_t *its = word + (size_t)i * VP_EDGE_WORDS;
+    const uint64_t *its = word + (size_t)i * VP_INTERFACE_WORDS;
 
     type[i] = -1;
     if (!VpMeshSweepsEnd(fine->mesh, &ends->face[i])) continue;
     type[i] = VpDictionaryFind(keys, its);
     if (type[i] < 0) {
-      const VpEdgeKey key = VpEdgeKeyOf(fine, coarse, &ends->face[i]);
+      const VpInterfaceKey key = VpInterfaceKeyOf(fine, coarse, &ends->face[i]);
 
       PetscCall(VpDictionaryAdd(keys, its, &key, &type[i]));
       of_type[type[i]] = i;
@@ -308,7 +308,7 @@ static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], i
 
 typedef struct {
   VpLevel fine, coarse;
-  double *weight, *excess; /* [nedge], [nedge][faces beyond a side] */
+  double *weight, *excess; /* [ninterface], [ninterface][faces beyond a side] */
 } Coefficients;
 
 static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
@@ -318,20 +318,20 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
   const int           faces = 1 << (fine->mesh->dim - 1);
 
   for (int32_t i = first; i < last; i++) {
-    const VpFace   *edge = &fine->mesh->relation->ends.face[i];
-    const PetscReal a = VpLevelCoefficient(coarse, edge->cell[0], edge->side / 2),
-                    b = VpLevelCoefficientBeyond(coarse, edge->cell[0], edge->side);
+    const VpFace   *interface = &fine->mesh->relation->ends.face[i];
+    const PetscReal a = VpLevelCoefficient(coarse, interface->cell[0], interface->side / 2),
+                    b = VpLevelCoefficientBeyond(coarse, interface->cell[0], interface->side);
     double form[VP_HANG_FORM];
 
-    to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell[0]);
-    VpHangingForm(coarse, fine, edge, form);
+    to->weight[i] = fine->typical / VpLevelLargest(coarse, interface->cell[0]);
+    VpHangingForm(coarse, fine, interface, form);
     for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[VP_HANG_A + f] - VpHarmonicMean(a, b);
   }
 }
 
 /* Where the coefficient varies, a patch is that of its tables divided by its weight. The line of a leaf K takes the mean
    beyond for all of a side; `excess` says by how much the coefficient of every fine face is larger. */
-static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
+static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpInterfaceView *view)
 {
   const int32_t n = fine->mesh->relation->ends.n;
   const int     faces = 1 << (fine->mesh->dim - 1);
@@ -341,17 +341,17 @@ static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *
   if (VpLevelIsUniform(fine)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(n, &weight, (size_t)n * faces, &excess));
   VpLoop(n, FindCoefficients, &(Coefficients){fine, coarse, weight, excess});
-  PetscCall(VpArraysPlaceReals(arrays, weight, n, "edge patches", &view->weight));
-  PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)n * faces, "edge patches", &view->excess));
+  PetscCall(VpArraysPlaceReals(arrays, weight, n, "interface patches", &view->weight));
+  PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)n * faces, "interface patches", &view->excess));
   PetscCall(PetscFree2(weight, excess));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *arrays, VpEdgeView *view)
+PetscErrorCode VpPlaceInterfaces(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *arrays, VpInterfaceView *view)
 {
   const VpMesh   mesh = fine->mesh;
   const VpFaces *ends = &mesh->relation->ends;
-  const size_t   size = VpEdgeSize(fine->basis.n, mesh->dim);
+  const size_t   size = VpInterfaceSize(fine->basis.n, mesh->dim);
   VpDictionary   keys;
   int32_t       *type, *of_type;
   double        *table, *room;
@@ -359,16 +359,16 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, Vp
   PetscFunctionBegin;
   PetscCall(VpPlaceHanging(coarse, fine, ends, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
-  PetscCall(VpDictionaryCreate(VP_EDGE_WORDS, sizeof(VpEdgeKey), &keys));
+  PetscCall(VpDictionaryCreate(VP_INTERFACE_WORDS, sizeof(VpInterfaceKey), &keys));
   PetscCall(PetscMalloc2(ends->n, &type, ends->n, &of_type));
   PetscCall(NumberKeys(fine, coarse, type, of_type, &keys));
   PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
-  VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
-  PetscCall(VpPlaceArray(arrays, type, ends->n, "edge patches", &view->type));
+  VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpInterfaceKey *)keys.item, table, room});
+  PetscCall(VpPlaceArray(arrays, type, ends->n, "interface patches", &view->type));
   view->ntype = keys.n;
-  PetscCall(VpPlaceArray(arrays, of_type, keys.n, "edge patches", &view->of_type));
-  PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
-  PetscCall(VpPlaceEdgeOrder(mesh, together, keys.n, type, arrays, view));
+  PetscCall(VpPlaceArray(arrays, of_type, keys.n, "interface patches", &view->of_type));
+  PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "interface patches", &view->table));
+  PetscCall(VpPlaceInterfaceOrder(mesh, together, keys.n, type, arrays, view));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
   PetscCall(PetscFree2(table, room));
   PetscCall(PetscFree2(type, of_type));

@@ -1,15 +1,15 @@
 /* Interface patches of a level of an adaptive mesh, W at a time: a leaf K of the coarser level and the cells F beyond one of its sides
-   (VpEdgeView). The blocks of K and F are solved one by one, and a dense matrix of the side couples them:
+   (VpInterfaceView). The blocks of K and F are solved one by one, and a dense matrix of the side couples them:
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
 
    If the coefficient is the same everywhere, the inverse of A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y. */
 #pragma once
-#include "edgesum.h"
+#include "interfacesum.h"
 
 /* The patches at work, all on the same side of their K. */
 typedef struct {
-  Edges       edges;
+  Interfaces  interfaces;
   const REAL *bc;                   /* the coarser level's right-hand side */
   REAL       *new_x, *new_xc;       /* values of both levels, which are written */
   int         side;                 /* number of this side */
@@ -17,13 +17,13 @@ typedef struct {
   int32_t     K[W], at[2 * DIM][W]; /* K; indices of its sides in the view, -1 if they do not hang */
   int         place[FACES][VALUES]; /* indices of values of a cell F among the values of all F */
   const REAL *entry[W];             /* the entries from which the following is made: */
-  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + VP_EDGE_MODES * VP_MAX_N];
+  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + VP_INTERFACE_MODES * VP_MAX_N];
   V           weight;
   Modes       coarser, finer; /* of K, of all F */
 } Patches;
 
 /* r -= what the cells' own values `own` add to A x */
-OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cell[W], const V own[], V r[])
+OUTLINE void SubtractLines(const Interfaces *e, const VpView *view, const int32_t cell[W], const V own[], V r[])
 {
   const int n = e->degree->n, N = Count(e);
   V         D[VP_MAX_N * VP_MAX_N], v[VALUES];
@@ -40,7 +40,8 @@ OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cel
 }
 
 /* r -= what the cells beyond a side add to A x, in lanes where skip is negative; x: the level's values */
-OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell[W], int side, const int32_t skip[W], const REAL *x, V r[])
+OUTLINE void SubtractSide(const Interfaces *e, const VpView *view, const int32_t cell[W], int side, const int32_t skip[W], const REAL *x,
+                          V r[])
 {
   Halo    halo = HaloOf(view, e->degree->n, side, cell);
   int32_t beyond[W], any = -1;
@@ -55,30 +56,30 @@ OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell
 }
 
 /* Whether y replaces F's values instead of correcting them, because the inverse of A_FF is exact. */
-INLINE int Replaces(const Edges *e)
+INLINE int Replaces(const Interfaces *e)
 {
-  return !e->edges->weight;
+  return !e->interfaces->weight;
 }
 
 /* index of the first side of the same K */
-INLINE int32_t First(const Edges *e, int32_t at)
+INLINE int32_t First(const Interfaces *e, int32_t at)
 {
   while (at > 0 && Side(e, at - 1)->cell[0] == Side(e, at)->cell[0]) at--;
   return at;
 }
-INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
+INLINE int IsOf(const Interfaces *e, int32_t at, int32_t K)
 {
-  return at < e->edges->sides.n && Side(e, at)->cell[0] == K;
+  return at < e->interfaces->sides.n && Side(e, at)->cell[0] == K;
 }
 
 /* r = the residual of K, with traces of the finer level on sides that hang. If F's values are replaced, r lacks the terms of F, which
    SolvePatches subtracts. */
 OUTLINE void CoarseResidual(const Patches *p, V r[])
 {
-  const Edges *e = &p->edges;
-  const REAL  *from[W];
-  V            own[VALUES];
-  Traces       t;
+  const Interfaces *e = &p->interfaces;
+  const REAL       *from[W];
+  V                 own[VALUES];
+  Traces            t;
 
   Pointers(e, p->bc, p->K, from);
   LoadCells(Count(e), 0, Count(e), from, NULL, r);
@@ -89,7 +90,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
     SubtractSide(e, e->coarse, p->K, side, p->at[side], e->xc, r);
     if (!(p->hang >> side & 1)) continue;
     if (side != p->side || !Replaces(e)) SubtractBeyond(e, side, p->at[side], r);
-    if (!e->edges->excess) continue;
+    if (!e->interfaces->excess) continue;
     SideTraces(e->coarse, e->degree->n, side, own, t);
     SubtractExcess(e, side, p->at[side], 0, t, r);
   }
@@ -99,11 +100,11 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
 INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
 {
   for (int l = 0; l < W; l++) {
-    const int32_t *F = Side(&p->edges, p->at[p->side][l])->cell + 1;
+    const int32_t *F = Side(&p->interfaces, p->at[p->side][l])->cell + 1;
 
     skip[l] = -1;
     for (int i = 0; i < FACES; i++) {
-      if (p->edges.fine->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] == F[i]) skip[l] = 1;
+      if (p->interfaces.fine->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] == F[i]) skip[l] = 1;
     }
   }
 }
@@ -111,8 +112,8 @@ INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t 
 /* y on all F = the residual or, if F's values are replaced, b less what other cells add to A x */
 OUTLINE void FineRight(const Patches *p, V y[])
 {
-  const Edges *e = &p->edges;
-  const int    N = Count(e);
+  const Interfaces *e = &p->interfaces;
+  const int         N = Count(e);
 
   for (int i = 0; i < FACES; i++) {
     const REAL *from[W];
@@ -139,8 +140,8 @@ OUTLINE void FineRight(const Patches *p, V y[])
 /* t = Z t */
 OUTLINE void Couple(const Patches *p, Traces t)
 {
-  const Edges *e = &p->edges;
-  const int    n = e->degree->n, m = Power(n) / n, from = VpEdgeZ(n, DIM);
+  const Interfaces *e = &p->interfaces;
+  const int         n = e->degree->n, m = Power(n) / n, from = VpInterfaceZ(n, DIM);
 
   for (int l = 0; l < W; l++) {
     const REAL *Z = p->entry[l] + from;
@@ -163,8 +164,8 @@ INLINE int WideLine(int n, int i, int l)
 /* Solves for y and u in modes, from r_F in y and r_K in u. */
 OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
 {
-  const Edges      *e = &p->edges;
-  const VpHangView *sides = &e->edges->sides;
+  const Interfaces *e = &p->interfaces;
+  const VpHangView *sides = &e->interfaces->sides;
   const int32_t    *at = p->at[p->side];
   const int         n = e->degree->n, lines = Power(n) / n;
   V                 form[VP_HANG_FORM], wide[2][FACES * LINES];
@@ -200,9 +201,9 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
 /* Adds u [values] to the coarser level's vector, adds y to the finer level's vector or stores y there, and subtracts A_FK u from b. */
 OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 {
-  const Edges *e = &p->edges;
-  const int    N = Count(e);
-  REAL        *to[W], spare[VALUES] = {0};
+  const Interfaces *e = &p->interfaces;
+  const int         N = Count(e);
+  REAL             *to[W], spare[VALUES] = {0};
 
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
@@ -227,8 +228,8 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 /* Sets what depends on the side: sizes, functions and indices. */
 INLINE void SetSide(Patches *p, int side)
 {
-  const Edges *e = &p->edges;
-  const int    n = e->degree->n, d = side / 2, wide = 2 * n;
+  const Interfaces *e = &p->interfaces;
+  const int         n = e->degree->n, d = side / 2, wide = 2 * n;
 
   p->side = side;
   p->coarser.n = p->finer.n = p->coarser.width = n;
@@ -255,42 +256,42 @@ INLINE void SetSide(Patches *p, int side)
 /* Sets the tables of the patches at work, unless they are set already. */
 INLINE void SetTables(Patches *p)
 {
-  const Edges      *e = &p->edges;
-  const VpEdgeView *edges = e->edges;
-  const int         n = e->degree->n, block = VpBlockSize(n), normal = p->side / 2;
-  const V          *wide = p->table + VpEdgeWide(n, DIM, 0), *ends = p->table + VpEdgeEnds(n, DIM);
-  REAL              weight[W];
-  int               known = 1;
+  const Interfaces      *e = &p->interfaces;
+  const VpInterfaceView *interfaces = e->interfaces;
+  const int              n = e->degree->n, block = VpBlockSize(n), normal = p->side / 2;
+  const V               *wide = p->table + VpInterfaceWide(n, DIM, 0), *ends = p->table + VpInterfaceEnds(n, DIM);
+  REAL                   weight[W];
+  int                    known = 1;
 
   for (int l = 0; l < W; l++) {
     const int32_t at = p->at[p->side][l];
-    const REAL   *entry = (const REAL *)edges->table + (size_t)edges->type[at] * (size_t)VpEdgeSize(n, DIM);
+    const REAL   *entry = (const REAL *)interfaces->table + (size_t)interfaces->type[at] * (size_t)VpInterfaceSize(n, DIM);
 
-    weight[l] = edges->weight ? ((const REAL *)edges->weight)[at] : 1;
+    weight[l] = interfaces->weight ? ((const REAL *)interfaces->weight)[at] : 1;
     known &= entry == p->entry[l] && weight[l] == p->weight[l];
     p->entry[l] = entry;
   }
   if (known) return;
   p->weight = Load(weight);
-  LoadLanes(VpEdgeZ(n, DIM), p->entry, 0, p->table);
+  LoadLanes(VpInterfaceZ(n, DIM), p->entry, 0, p->table);
   for (int d = 0; d < DIM; d++) {
     p->coarser.line[d] = p->table + d * block;
     p->finer.line[d] = d == normal ? p->table + DIM * block : wide;
     if (d != normal) wide += VpFdmSize(n);
   }
-  p->coarser.trace = ends + VpEdgeModes(n, 0, 0);
-  p->coarser.lifted = ends + VpEdgeModes(n, 0, 1);
-  p->finer.trace = ends + VpEdgeModes(n, 1, 0);
-  p->finer.lifted = ends + VpEdgeModes(n, 1, 1);
-  SetInverse(&p->coarser, (REAL)edges->reaction * p->weight);
-  SetInverse(&p->finer, (REAL)edges->reaction * p->weight);
+  p->coarser.trace = ends + VpInterfaceModes(n, 0, 0);
+  p->coarser.lifted = ends + VpInterfaceModes(n, 0, 1);
+  p->finer.trace = ends + VpInterfaceModes(n, 1, 0);
+  p->finer.lifted = ends + VpInterfaceModes(n, 1, 1);
+  SetInverse(&p->coarser, (REAL)interfaces->reaction * p->weight);
+  SetInverse(&p->finer, (REAL)interfaces->reaction * p->weight);
 }
 
 /* Takes the next patches, at most W, that are on the same side. */
 INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
 {
-  Edges         *e = &p->edges;
-  const int32_t *order = e->edges->order + next;
+  Interfaces    *e = &p->interfaces;
+  const int32_t *order = e->interfaces->order + next;
   const int      side = Side(e, order[0])->side;
 
   for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])->side == side;) e->count++;

@@ -1,18 +1,18 @@
-/* The order of edge patches (VpEdgeView). */
-#include "edgekey.h"
+/* The order of interface patches (VpInterfaceView). */
+#include "interfacekey.h"
 #include "../base/threads.h"
 
 /* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
    and along its normal the same second bit. */
-static int32_t ColorOf(VpMesh coarse, const VpFace *edge)
+static int32_t ColorOf(VpMesh coarse, const VpFace *interface)
 {
-  const int32_t *coord = coarse->geometry->coord + 3 * (size_t)edge->cell[0];
-  int32_t        color = edge->side;
+  const int32_t *coord = coarse->geometry->coord + 3 * (size_t)interface->cell[0];
+  int32_t        color = interface->side;
 
-  for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
+  for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == interface->side / 2) & 1);
   return color;
 }
-_Static_assert(VP_EDGE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
+_Static_assert(VP_INTERFACE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
 
 /* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the
    list. */
@@ -31,7 +31,7 @@ static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t nu
 typedef struct {
   VpMesh         fine;
   const int32_t *order;      /* the patches of a colour */
-  int32_t       *step;       /* [nedge] */
+  int32_t       *step;       /* [ninterface] */
   uint8_t       *x, *b, *xc; /* [cells] 1 + the last step that writes x or b of a cell, or x of a coarser one; 0: none yet */
 } Steps;
 
@@ -51,23 +51,23 @@ static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
 static void FindStep(const Steps *s, int32_t at)
 {
   const VpMesh  mesh = s->fine;
-  const VpFace *edge = mesh->relation->ends.face;
-  const int32_t K = edge[at].cell[0];
+  const VpFace *interface = mesh->relation->ends.face;
+  const int32_t K = interface[at].cell[0];
   const int     faces = 1 << (mesh->dim - 1);
   int32_t       first = at, past = at + 1;
   uint8_t       steps = LastAround(VpMeshCoarser(mesh), s->xc, K);
 
-  while (first > 0 && edge[first - 1].cell[0] == K) first--;
-  while (past < mesh->relation->ends.n && edge[past].cell[0] == K) past++;
-  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, edge[at].cell[1 + i]));
+  while (first > 0 && interface[first - 1].cell[0] == K) first--;
+  while (past < mesh->relation->ends.n && interface[past].cell[0] == K) past++;
+  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, interface[at].cell[1 + i]));
   for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[edge[side].cell[1 + i]]);
+    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[interface[side].cell[1 + i]]);
   }
   s->step[at] = steps++;
   s->xc[K] = steps;
-  for (int i = 0; i < faces; i++) s->x[edge[at].cell[1 + i]] = steps;
+  for (int i = 0; i < faces; i++) s->x[interface[at].cell[1 + i]] = steps;
   for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) s->b[edge[side].cell[1 + i]] = steps;
+    for (int i = 0; i < faces; i++) s->b[interface[side].cell[1 + i]] = steps;
   }
 }
 
@@ -86,7 +86,7 @@ static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int3
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc3(fine->nlocal, &s.x, fine->nlocal, &s.b, VpMeshCoarser(fine)->nlocal, &s.xc));
-  for (int color = 0; color < VP_EDGE_COLORS; color++) {
+  for (int color = 0; color < VP_INTERFACE_COLORS; color++) {
     s.order = order + start[color];
     VpLoop(start[color + 1] - start[color], FindSteps, &s);
   }
@@ -94,20 +94,21 @@ static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int3
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* hanging[i] = the sides of edge i's K that hang, as bits. CPUs work on several patches at a time, best on those of like K. */
+/* hanging[i] = the sides of interface i's K that hang, as bits. CPUs work on several patches at a time, best on those of like K. */
 static void FindHanging(const VpFaces *ends, int32_t hanging[])
 {
-  const VpFace *edge = ends->face;
+  const VpFace *interface = ends->face;
 
   for (int32_t first = 0, last; first < ends->n; first = last) {
     int32_t sides = 0;
 
-    for (last = first; last < ends->n && edge[last].cell[0] == edge[first].cell[0]; last++) sides |= 1 << edge[last].side;
+    for (last = first; last < ends->n && interface[last].cell[0] == interface[first].cell[0]; last++) sides |= 1 << interface[last].side;
     for (int32_t i = first; i < last; i++) hanging[i] = sides;
   }
 }
 
-PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays, VpEdgeView *view)
+PetscErrorCode VpPlaceInterfaceOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays,
+                                     VpInterfaceView *view)
 {
   const VpFaces *ends = &fine->relation->ends;
   const int32_t  most = 1 << 2 * fine->dim;
@@ -120,7 +121,7 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
     number[i] = ends->face[i].side;
   }
   Sort(ends->n, list, 2 * fine->dim, number, view->kind, order);
-  PetscCall(VpPlaceArray(arrays, order, ends->n, "edge patches", &view->by_kind));
+  PetscCall(VpPlaceArray(arrays, order, ends->n, "interface patches", &view->by_kind));
   for (int32_t i = 0; i < ends->n; i++) {
     number[i] = ColorOf(VpMeshCoarser(fine), &ends->face[i]);
     if (VpMeshSweepsEnd(fine, &ends->face[i])) list[n++] = i;
@@ -128,12 +129,12 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
   FindHanging(ends, hanging);
   Sort(n, list, types, type, start, order);
   Sort(n, order, most, hanging, start, list);
-  Sort(n, list, VP_EDGE_COLORS, number, view->start, order);
+  Sort(n, list, VP_INTERFACE_COLORS, number, view->start, order);
   if (together) {
     PetscCall(NumberSteps(fine, order, view->start, number));
-    Sort(n, order, VP_EDGE_COLORS, number, view->start, list);
+    Sort(n, order, VP_INTERFACE_COLORS, number, view->start, list);
   }
-  PetscCall(VpPlaceArray(arrays, together ? list : order, n, "edge patches", &view->order));
+  PetscCall(VpPlaceArray(arrays, together ? list : order, n, "interface patches", &view->order));
   PetscCall(PetscFree5(list, order, number, hanging, start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* The blocks of W interface patches (VpEdgeView), one patch per lane, in the modes of their lines:
+/* The blocks of W interface patches (VpInterfaceView), one patch per lane, in the modes of their lines:
 
        values <--> modes --> divided by eigenvalues
                     |  ^
@@ -6,7 +6,7 @@
 
    A block is K, or all F beyond it as one array. It has n values along the side's normal d, and `width` values along other directions. */
 #pragma once
-#include "edgeside.h"
+#include "interfaceside.h"
 
 typedef struct {
   int      n, d, width;

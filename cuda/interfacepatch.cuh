@@ -1,5 +1,5 @@
-/* What a block does on an edge patch. Its parts K and F are solved one by one, by the tensor products of their lines; a dense matrix of the
-   side puts them together:
+/* What a block does on an interface patch. Its parts K and F are solved one by one, by the tensor products of their lines; a dense matrix
+   of the side puts them together:
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
 
@@ -7,19 +7,19 @@
 
    In shared memory F is one array with 2n values along the side and n across it. */
 #pragma once
-#include "edgesum.cuh"
+#include "interfacesum.cuh"
 #include "hanging.cuh"
 #include <cuda_pipeline.h>
 
 /* what a launch works on */
 template <class T>
-struct EdgeWork {
+struct InterfaceWork {
   Field<T>       fine, coarse;
   VpHangView     sides;
   const int32_t *type;
   const T       *table, *weight, *excess;
   T              reaction;
-  const T       *ready = NULL; /* [entries][EdgeTable::size] the tables that blocks have */
+  const T       *ready = NULL; /* [entries][InterfaceTable::size] the tables that blocks have */
   T             *b = NULL;
   const T       *bc = NULL;
 
@@ -29,7 +29,7 @@ struct EdgeWork {
 
     return Field<T>(view, x, (const T *)x + (size_t)view->nown * values);
   }
-  EdgeWork(const VpView *f, const VpView *c, const VpEdgeView *e, const void *x, const void *xc)
+  InterfaceWork(const VpView *f, const VpView *c, const VpInterfaceView *e, const void *x, const void *xc)
       : fine(All(f, x)), coarse(All(c, xc)), sides(e->sides), type(e->type), table((const T *)e->table), weight((const T *)e->weight),
         excess((const T *)e->excess), reaction((T)e->reaction)
   {
@@ -37,14 +37,14 @@ struct EdgeWork {
 };
 
 template <class T, int DIM, int N>
-struct EdgeSide : HangThread<T, DIM, N> {
+struct InterfaceSide : HangThread<T, DIM, N> {
   typedef HangThread<T, DIM, N> S;
   typedef TraceOf<T>            Trace;
   using S::faces, S::values, S::i, S::l, S::Face, S::Form, S::ToFaces, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
 
-  const EdgeWork<T> &w;
+  const InterfaceWork<T> &w;
 
-  __device__ __forceinline__ EdgeSide(const EdgeWork<T> &work, T *shared) : S(work.sides, shared), w(work)
+  __device__ __forceinline__ InterfaceSide(const InterfaceWork<T> &work, T *shared) : S(work.sides, shared), w(work)
   {
   }
   /* at an end of a line. The basis is that of a cycle's level, so the compiler knows how many values make traces. */
@@ -134,11 +134,11 @@ struct EdgeSide : HangThread<T, DIM, N> {
 
 /* D is the direction across the side. */
 template <class T, int DIM, int N, int D>
-struct EdgePatch : EdgeSide<T, DIM, N> {
-  typedef EdgeSide<T, DIM, N>     S;
-  typedef CellShape<DIM, N>       C;
-  typedef TraceOf<T>              Trace;
-  typedef EdgeTable<T, DIM, N, D> Tables;
+struct InterfacePatch : InterfaceSide<T, DIM, N> {
+  typedef InterfaceSide<T, DIM, N>     S;
+  typedef CellShape<DIM, N>            C;
+  typedef TraceOf<T>                   Trace;
+  typedef InterfaceTable<T, DIM, N, D> Tables;
   using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Face, S::Form, S::First, S::IsOf;
 
   /* rows of Z, numbers of an array that holds all F, and of `half` and `lift`; where arrays begin in shared memory */
@@ -162,7 +162,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   LineSum<T, DIM, N, D, false> own;          /* of K */
   LineSum<T, DIM, N, D, true>  finer;        /* of F */
 
-  __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
+  __device__ __forceinline__ InterfacePatch(const InterfaceWork<T> &work, int32_t which, T *shared)
       : S(work, shared + at_maps + maps), at(which), K(Face(which).cell[0]), F(Face(which).cell[1 + i]), first(First(which, K)),
         end(Face(which).side % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
         u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
@@ -170,7 +170,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     T *map = shared + at_maps;
 
-    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + VpEdgeZ(N, DIM);
+    Z = w.table + (size_t)w.type[which] * VpInterfaceSize(N, DIM) + VpInterfaceZ(N, DIM);
     Copy<4 * N * N>(this->half, map);
     Copy<4 * N>(this->lift, map + 4 * N * N);
     this->half = map;

@@ -23,10 +23,10 @@ __device__ __forceinline__ void ForEach(F f)
   }
 }
 
-/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction
+/* The tables that a block has in shared memory: of an entry (VpInterfaceView.table), and what is made of them at set-up. D is the direction
    across the side. */
 template <class T, int DIM, int N, int D>
-struct EdgeTable {
+struct InterfaceTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
   static constexpr int W = Wide<T>::n;
 
@@ -40,7 +40,7 @@ struct EdgeTable {
   }
   static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int diagonals = Power(N, DIM) + threads * N;
-  static constexpr int modes = VpEdgeZ(N, DIM) - VpEdgeEnds(N, DIM); /* those along the normal at the side */
+  static constexpr int modes = VpInterfaceZ(N, DIM) - VpInterfaceEnds(N, DIM); /* those along the normal at the side */
   static constexpr int size = RoundUp(matrices + diagonals + modes, W);
 
   /* of K, or of F: [modes] the eigenvalue, without the reaction */
@@ -66,7 +66,7 @@ struct EdgeTable {
   }
   static __device__ __forceinline__ void Copy(const T *table, T *to)
   {
-    constexpr int narrow = VpEdgeWide(N, DIM, 0), before_ends = VpEdgeEnds(N, DIM);
+    constexpr int narrow = VpInterfaceWide(N, DIM, 0), before_ends = VpInterfaceEnds(N, DIM);
 
     ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
     ForEach<before_ends - narrow, threads>(
@@ -77,8 +77,8 @@ struct EdgeTable {
 
 template <class T, int DIM, int N, int D, bool FINE>
 struct LineSum {
-  typedef EdgeTable<T, DIM, N, D> Tables;
-  static constexpr int            threads = Tables::threads, W = Tables::W;
+  typedef InterfaceTable<T, DIM, N, D> Tables;
+  static constexpr int                 threads = Tables::threads, W = Tables::W;
 
   /* of an array that has `deep` values across the side */
   static __host__ __device__ constexpr int extent(int e, int deep)

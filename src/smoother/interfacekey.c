@@ -1,12 +1,12 @@
-/* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
+/* Keys of interface patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
    are rounded, so that few keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
-#include "edgekey.h"
+#include "interfacekey.h"
 
-void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
+void VpInterfaceWords(const VpInterfaceKey *key, int dim, uint64_t word[VP_INTERFACE_WORDS])
 {
   int n = 2;
 
-  memset(word, 0, VP_EDGE_WORDS * sizeof(*word));
+  memset(word, 0, VP_INTERFACE_WORDS * sizeof(*word));
   word[0] = (uint64_t)key->side;
   word[1] = VpWord(key->reaction);
   for (int i = 0; i <= dim; i++, n += VP_LINE_WORDS) VpLineWords(i < dim ? &key->own[i] : &key->normal, word + n);
@@ -24,13 +24,13 @@ static int AtNormal(int c, int normal)
 }
 
 /* F's coefficients as products of one factor a direction, which is 1 along the normal */
-static void FitBeyond(VpLevel fine, const VpFace *edge, VpFit *fit, double *scale)
+static void FitBeyond(VpLevel fine, const VpFace *interface, VpFit *fit, double *scale)
 {
   const int dim = fine->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
   int32_t   cell[VP_PATCH_CELLS];
 
-  for (int c = 0; c < 1 << dim; c++) cell[c] = edge->cell[1 + AtNormal(c, edge->side / 2)];
+  for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + AtNormal(c, interface->side / 2)];
   VpPatchCoefficients(fine, cell, a, beyond);
   VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
 }
@@ -40,20 +40,20 @@ static double Octaves(double ratio)
   return ratio > 0 ? exp2(round(log2(ratio))) : 0;
 }
 
-static VpFdmKey PairOf(VpLevel fine, const VpFace *edge, int d, int bit, const VpFit *fit)
+static VpFdmKey PairOf(VpLevel fine, const VpFace *interface, int d, int bit, const VpFit *fit)
 {
   const int dim = fine->mesh->dim;
   VpFdmKey  pair = {.step = fit->step[d], .skew = fit->skew[d]};
 
   for (int s = 0; s < 2; s++) {
-    const int32_t   cell = edge->cell[1 + (s << bit)], *beyond = fine->mesh->neighbor + (size_t)cell * 2 * dim + 2 * d;
+    const int32_t   cell = interface->cell[1 + (s << bit)], *beyond = fine->mesh->neighbor + (size_t)cell * 2 * dim + 2 * d;
     const VpLineKey line = VpLevelLineKey(fine, PETSC_TRUE, cell, d);
     const PetscBool wrap = (PetscBool)(beyond[0] == beyond[1] && beyond[0] >= 0);
 
     pair.h[s] = line.h;
     pair.side[s] = wrap ? VP_SIDE_WRAP : line.side[s];
     pair.h_beyond[s] = wrap ? 0 : line.h_beyond[s];
-    if (pair.side[s] == VP_SIDE_INTERIOR || pair.side[s] == VP_SIDE_EDGE) pair.face[s] = fit->face[d][s];
+    if (pair.side[s] == VP_SIDE_INTERIOR || pair.side[s] == VP_SIDE_LEVEL_END) pair.face[s] = fit->face[d][s];
   }
   return pair;
 }
@@ -61,14 +61,14 @@ static VpFdmKey PairOf(VpLevel fine, const VpFace *edge, int d, int bit, const V
 /* Sets the coefficients of the forms between K and F, and those that lines have for what lies beyond. A line has one number a side: K's has
    that of the stiffest F; F's has that of K as the softest F sees it and, on its other side, the largest ratio there. Patches must not see
    less than there is: sweeps would enlarge errors. `times`: of F's fit; largest: K's coefficient. */
-static void SetForms(VpLevel fine, const VpFace *edge, const VpFit *fit, double times, double largest, VpEdgeKey *key)
+static void SetForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double times, double largest, VpInterfaceKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
   const double a = key->own[normal].a, f = times * fit->ratio[normal];
   double       least = 1, most = 0, beyond = 0;
 
   for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = edge->cell[1 + AtNormal(c, normal)];
+    const int32_t cell = interface->cell[1 + AtNormal(c, normal)];
     const double  product = VpFitProduct(dim, fit, c, normal);
 
     least = PetscMin(least, product);
@@ -82,17 +82,17 @@ static void SetForms(VpLevel fine, const VpFace *edge, const VpFit *fit, double 
   key->normal.a_beyond[1 - s] = a / least;
 }
 
-VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpFace *edge)
+VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *interface)
 {
-  const int dim = fine->mesh->dim, normal = edge->side / 2;
-  VpEdgeKey key = {
-    .side = edge->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, edge->cell[1], normal), .reaction = VpLevelReaction(fine)};
+  const int      dim = fine->mesh->dim, normal = interface->side / 2;
+  VpInterfaceKey key = {
+    .side = interface->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, interface->cell[1], normal), .reaction = VpLevelReaction(fine)};
   double times, weight;
   VpFit  fit;
 
-  FitBeyond(fine, edge, &fit, &times);
-  times /= VpLevelLargest(coarse, edge->cell[0]);
-  weight = fine->typical / VpLevelLargest(coarse, edge->cell[0]);
+  FitBeyond(fine, interface, &fit, &times);
+  times /= VpLevelLargest(coarse, interface->cell[0]);
+  weight = fine->typical / VpLevelLargest(coarse, interface->cell[0]);
   if (!VpLevelIsUniform(fine)) {
     times = VpRoundRatio(times);
     weight = VpRoundRatio(weight);
@@ -101,14 +101,14 @@ VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpFace *edge)
   for (int d = 0, bit = 0; d < dim; d++) {
     VpLineKey *own = &key.own[d];
 
-    *own = VpLevelLineKey(coarse, PETSC_TRUE, edge->cell[0], d);
+    *own = VpLevelLineKey(coarse, PETSC_TRUE, interface->cell[0], d);
     for (int s = 0; s < 2; s++) own->a_beyond[s] = own->a * Octaves(own->a_beyond[s] / own->a);
     if (d == normal) continue;
-    key.tangential[bit] = PairOf(fine, edge, d, bit, &fit);
+    key.tangential[bit] = PairOf(fine, interface, d, bit, &fit);
     key.times[bit++] = times * fit.ratio[d];
   }
-  VpHangingForm(coarse, fine, edge, key.form);
-  SetForms(fine, edge, &fit, times, VpLevelLargest(coarse, edge->cell[0]), &key);
+  VpHangingForm(coarse, fine, interface, key.form);
+  SetForms(fine, interface, &fit, times, VpLevelLargest(coarse, interface->cell[0]), &key);
   for (int i = 0; i < 1 << (dim - 1); i++) key.form[VP_HANG_A + i] *= fine->typical;
   return key;
 }
