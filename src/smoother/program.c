@@ -72,29 +72,29 @@ static PetscBool MayBeAtOnce(VpSmoother smoother, const Subset *subset)
   return (PetscBool)(smoother->level->ops->sweep_all && !smoother->r && !subset->syncs && !subset->renews);
 }
 
-/* Begins steps that may be taken at once, after which cells [0, count) are settled. */
-static int BeginAtOnce(Writer *w, PetscBool may, int32_t count)
+/* Keeps a place for the head of steps that may be taken at once. */
+static int BeginAtOnce(Writer *w, PetscBool may)
 {
-  return may ? Add(w, (VpStep){.kind = VP_STEP_AT_ONCE, .count = count}) : -1;
+  return may ? w->n++ : -1;
 }
 
-static void EndAtOnce(Writer *w, int at)
+/* Writes the head, after which cells [0, count) are settled. A rank without such patches gives the place back. */
+static void EndAtOnce(Writer *w, int at, int32_t count)
 {
+  const VpStep *first = w->step ? &w->step[at + 1] : NULL;
+
   if (at < 0) return;
-  if (w->n == at + 1) w->n = at; /* This rank has no such patches. */
-  else if (w->step) {
-    w->step[at].n = w->n - at - 1;
-    w->step[at].patches = w->step[at + 1].patches;
-    w->step[at].color = w->step[at + 1].color;
-  }
+  if (w->n == at + 1) w->n = at;
+  else if (w->step)
+    w->step[at] = (VpStep){.kind = VP_STEP_AT_ONCE, .patches = first->patches, .color = first->color, .n = w->n - at - 1, .count = count};
 }
 
 static void AddRun(Writer *w, const Subset *subset, PetscInt times, int32_t count)
 {
-  const int at = BeginAtOnce(w, MayBeAtOnce(w->smoother, subset), count);
+  const int at = BeginAtOnce(w, MayBeAtOnce(w->smoother, subset));
 
   for (PetscInt i = 0; i < times; i++) AddColors(w, subset);
-  EndAtOnce(w, at);
+  EndAtOnce(w, at, count);
 }
 
 /* A sweep over a subset, then (reverse: first) the repeats at corners: in one run, or one by one where ghosts are current between them. */
@@ -106,7 +106,7 @@ static void AddRuns(Writer *w, const Subset *subset)
   const PetscBool  current = smoother->current;
   const PetscInt   repeats = smoother->repeats, runs = current ? repeats : PetscMin(repeats, 1);
   const PetscBool  may = (PetscBool)(runs && !current && MayBeAtOnce(smoother, subset) && MayBeAtOnce(smoother, corners));
-  const int        at = BeginAtOnce(w, may, view->nown);
+  const int        at = BeginAtOnce(w, may);
 
   for (PetscInt i = 0; i <= runs; i++) {
     const PetscBool repeat = (PetscBool)(i != (w->reverse ? runs : 0));
@@ -115,7 +115,7 @@ static void AddRuns(Writer *w, const Subset *subset)
     SettleSwept(w);
     AddRun(w, repeat ? corners : subset, repeat && !current ? repeats : 1, i < runs ? view->nsweep : view->nown);
   }
-  EndAtOnce(w, at);
+  EndAtOnce(w, at, view->nown);
 }
 
 static void AddCells(Writer *w)
