@@ -73,7 +73,8 @@ struct VpCycle_ {
                                    solve. */
   VpVector *vectors;            /* [3 nlevel] room for a list of them */
 };
-PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
+/* finest: the finest level's lattice; coarse: for a coarser level */
+PetscInt VpCornerSweeps(const VpCycleOptions *, int degree, VpLattice finest, PetscBool coarse);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
 /* on how few ranks a level lives, where the finer one is on `ranks` */
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);

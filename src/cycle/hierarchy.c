@@ -111,10 +111,11 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
 {
   const VpCycleOptions *options = &cycle->options;
   VpCycleLevel         *at = &cycle->at[l];
+  const VpLattice       finest = cycle->at[0].level->mesh->geometry->lattice;
+  const PetscInt        corners = VpCornerSweeps(options, at->level->problem.degree, finest, (PetscBool)(l > cycle->npartial));
 
   PetscFunctionBegin;
-  PetscCall(VpSmootherCreate(at->level, options->space, options->residual, options->exchange,
-                             VpCornerSweeps(options, at->level->problem.degree), &at->smoother));
+  PetscCall(VpSmootherCreate(at->level, options->space, options->residual, options->exchange, corners, &at->smoother));
   if (!l) PetscCall(VpSmootherRenewGhosts(at->smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,15 +4,18 @@
 #include "internal.h"
 #include <float.h>
 
-#define NOISE 0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
-#define STEPS 3.  /* iterations with several levels */
+#define NOISE        0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
+#define STEPS        3.  /* iterations with several levels */
+#define NEARLY_CUBES 0.6 /* the least ratio of two sizes of such cells */
 
 #define SOLVES 40. /* that bear the set-up of a dense inverse: a solve bears its part */
 
-/* As measured: a second repeat helps from degree 3 on. */
-PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
+/* Among nearly cubes, the sweeps of a finer level also remove what those of coarser ones leave at corners. A second repeat helps from
+   degree 3 on. */
+PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice finest, PetscBool coarse)
 {
   if (options->corners != PETSC_DECIDE) return options->corners;
+  if (coarse && VpLatticeThinnest(finest) > NEARLY_CUBES) return 0;
   return degree <= 2 ? 1 : 2;
 }
 
@@ -41,9 +44,9 @@ PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
 }
 
 /* Near corners the sweep is repeated over few patches. */
-static double LevelCost(const VpLevelCosts *costs, const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
+static double LevelCost(const VpLevelCosts *costs, const VpCycleOptions *o, PetscInt corners, VpLattice L, double unknowns)
 {
-  const double repeats = VpDomainHasCorners(L->domain) ? (double)VpCornerSweeps(o, degree) : 0;
+  const double repeats = VpDomainHasCorners(L->domain) ? (double)corners : 0;
 
   return (double)(o->pre + o->post) * ((1 + repeats) * (1 << L->domain->dim) * costs->color + unknowns * costs->value);
 }
@@ -113,7 +116,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
 
   PetscFunctionBegin;
   for (int l = first; l < count->most; l++) {
-    PetscInt     sweeps = 1;
+    PetscInt     sweeps = 1, corners;
     double       inverse, solve;
     VpCoarseCase c;
 
@@ -129,7 +132,8 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
       }
     }
     if (l + 1 < count->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
-    above += (double)sweeps * LevelCost(costs, o, problem->degree, lattice[l], VpCoarseUnknowns(&c));
+    corners = VpCornerSweeps(o, problem->degree, lattice[0], (PetscBool)(l > 0));
+    above += (double)sweeps * LevelCost(costs, o, corners, lattice[l], VpCoarseUnknowns(&c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
