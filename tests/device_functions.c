@@ -102,6 +102,10 @@ int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
+  if (PetscDefined(HAVE_CUDA)) { /* Such a PETSc opens a GPU of its own, which the host does not stand for. */
+    PetscCall(PetscFinalize());
+    return TapSkip("PETSc has CUDA");
+  }
   TapBegin(PETSC_COMM_WORLD);
   for (PetscInt dim = 2; dim <= 3; dim++) {
     PetscCall(device_makes_what_the_host_makes(dim, PETSC_MEMTYPE_HOST));
