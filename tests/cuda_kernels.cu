@@ -135,7 +135,11 @@ struct Check {
         for (int i = 0; i < nc; i++) {
           const int     color = back ? nc - 1 - i : i;
           const int32_t count = start[color + 1] - start[color];
-          VpStep        step = {VP_STEP_SWEEP, view[which], color};
+          VpStep        step = {};
+
+          step.kind = VP_STEP_SWEEP;
+          step.patches = view[which];
+          step.color = color;
           for (int k = 0; k < quarters; k++) {
             const VpBatch batch = {start[color] + count * k / quarters, start[color] + count * (k + 1) / quarters,
                                    k % 2 ? VP_FORM_EXACT : VP_FORM_REPLACE};
@@ -148,7 +152,10 @@ struct Check {
         }
         Call(ops->settle(view[which], v.ncell, done, e));
       }
-      steps[0] = {VP_STEP_AT_ONCE, steps[1].patches, steps[1].color, (int)steps.size() - 1, 0, v.ncell};
+      steps[0] = steps[1];
+      steps[0].kind = VP_STEP_AT_ONCE;
+      steps[0].n = (int)steps.size() - 1;
+      steps[0].count = v.ncell;
       Call(ops->sweep_all(&g.views.cells, steps.data(), VpGhostsAt(NULL), db, d, &did));
       TapOk((PetscBool)(did == (PetscBool)IsLarge()), "%s all colours at once: %s", name.c_str(), did ? "taken" : "left");
       if (!did) continue;
