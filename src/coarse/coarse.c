@@ -20,7 +20,6 @@ static PetscBool IsSmall(const VpCoarseCase *c)
   return (PetscBool)(VpCoarseUnknowns(c) <= (c->type == VP_COARSE_DENSE ? MOST : c->prefers->most_dense));
 }
 
-/* Devices prefer sweeps to a KSP on the host. */
 static PetscBool LikesSweeps(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));

@@ -7,8 +7,7 @@
 #define NOISE        0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
 #define STEPS        3.  /* iterations with several levels */
 #define NEARLY_CUBES 0.6 /* the least ratio of two sizes of such cells */
-
-#define SOLVES 40. /* that bear the set-up of a dense inverse: a solve bears its part */
+#define SOLVES       40. /* solves that share the set-up of a dense inverse */
 
 /* Among nearly cubes, the sweeps of a finer level also remove what those of coarser ones leave at corners. A second repeat helps from
    degree 3 on. */
