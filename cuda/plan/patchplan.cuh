@@ -113,7 +113,7 @@ struct SweepSetup {
   /* the line of cells inside along d: the common one, or where the coefficient varies that of coefficient 1 */
   bool HasInside() const
   {
-    return Uniform() ? view->common.found : patches->unit != NULL;
+    return Uniform() ? view->common.found != PETSC_FALSE : patches->unit != NULL;
   }
   PetscErrorCode Inside(int d, T (&line)[VpLineSize(N)]) const
   {
