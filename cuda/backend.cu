@@ -266,8 +266,9 @@ static PetscErrorCode ReleasePlans(VpPlans **plans)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaPlansOps,     VpCudaOperatorOps, VpCudaSweepOps,  VpCudaTransferOps, VpCudaTracesOps,
-                                     VpCudaSeparableOps, VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaInterfacesOps};
+  static VpCudaFill *const fill[] = {VpCudaPlansOps,  VpCudaOperatorOps,   VpCudaSweepOps,   VpCudaTransferOps,
+                                     VpCudaTracesOps, VpCudaSeparableOps,  VpCudaConvertOps, VpCudaPointsOps,
+                                     VpCudaCellsOps,  VpCudaInterfacesOps, VpCudaModesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

@@ -120,7 +120,7 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaPlansOps, VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps,
-  VpCudaPointsOps, VpCudaCellsOps, VpCudaInterfacesOps;
+  VpCudaPointsOps, VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps;
 
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);

@@ -20,6 +20,11 @@ static PetscBool IsSmall(const VpCoarseCase *c)
   return (PetscBool)(VpCoarseUnknowns(c) <= (c->type == VP_COARSE_DENSE ? MOST : c->prefers->most_dense));
 }
 
+static PetscBool IsHandedOver(const VpCoarseCase *c)
+{
+  return (PetscBool)(c->type == VP_COARSE_VOLUMES);
+}
+
 static PetscBool LikesSweeps(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));
@@ -35,6 +40,7 @@ static const struct {
   PetscBool (*suits)(const VpCoarseCase *);
 } ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, Separates},
                           [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
+                          [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver},
                           [VP_WAY_SWEEPS] = {&VpCoarsePairs, LikesSweeps},
                           [VP_WAY_KSP] = {&VpCoarseKSP, Always}};
 
@@ -109,6 +115,11 @@ PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
 PetscInt VpCoarseStopped(VpCoarse coarse)
 {
   return coarse->ops->stopped ? coarse->ops->stopped(coarse->data) : 0;
+}
+
+PetscErrorCode VpCoarseMeet(VpCoarse coarse, PetscBool flexible)
+{
+  return coarse->ops->meet ? coarse->ops->meet(coarse->data, flexible) : PETSC_SUCCESS;
 }
 
 PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)

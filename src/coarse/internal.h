@@ -4,20 +4,26 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* One way to solve it. takes_columns (NULL: never), get_ksp and stopped may be NULL. */
+/* One way to solve it. takes_columns (NULL: never), get_ksp, stopped and meet may be NULL. */
 typedef struct {
   /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then.
      The level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
-  /* x = A^-1 b, for n vectors of own cells, one after the other in b and x. n > 1 requires: takes_columns */
+  /* x = A^-1 b, or x += about A^-1 b (finite volumes), for n vectors of own cells, one after the other in b and x. n > 1 requires: takes_columns */
   PetscErrorCode (*solve)(void *data, int32_t n, VpVector b, VpVector x);
   PetscBool (*takes_columns)(const void *data);
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);
   PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed since this was called; 0: none did */
+  PetscErrorCode (*meet)(void *data, PetscBool flexible); /* the outer KSP lets the preconditioner change, or not */
 } VpCoarseOps;
-extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs, VpCoarseKSP; /* separable.c, dense.c, sweeps.c, ksp.c */
+/* separable.c, dense.c, volumes.c, sweeps.c, ksp.c */
+extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarseVolumes, VpCoarsePairs, VpCoarseKSP;
+
+/* ksp.c: a KSP with these operators and the level's prefix, which takes options when it is set up */
+PetscErrorCode VpCoarseKSPCreate(VpLevel, const char prefix[], PetscObject parent, Mat, KSP *);
+PetscErrorCode VpCoarseKSPSetUp(KSP);
 
 /* boxgrid.c: VpBoxGridFind() and the cell at each place, cell[extent], of a mesh whose cells are all local, or none is. NULL where there is
    no grid */

@@ -70,26 +70,48 @@ static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCoarseKSPCreate(VpLevel level, const char prefix[], PetscObject parent, Mat A, KSP *ksp)
+{
+  const char *outer = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(level->mesh->comm, ksp));
+  if (parent) {
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)*ksp, parent, 1));
+    PetscCall(PetscObjectGetOptionsPrefix(parent, &outer));
+  }
+  PetscCall(KSPSetOptionsPrefix(*ksp, outer));
+  PetscCall(KSPAppendOptionsPrefix(*ksp, prefix));
+  PetscCall(KSPSetErrorIfNotConverged(*ksp, PETSC_FALSE));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseKSPSetUp(KSP ksp)
+{
+  const char    *prefix;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(KSPSetFromOptions(ksp));
+  error = KSPSetUp(ksp);
+  PetscCheck(!error, PetscObjectComm((PetscObject)ksp), error,
+             "The KSP of the coarsest level cannot be set up. Change the options -%s..., or leave them out", prefix);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject parent)
 {
   VpLevel         level = coarse->level;
   const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
-  const char     *outer_prefix = NULL;
   PetscInt        n;
   PC              pc;
 
   PetscFunctionBegin;
   PetscCall(CreateMatrix(coarse, singular));
   PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
-  PetscCall(KSPCreate(level->mesh->comm, &coarse->ksp));
-  if (parent) {
-    PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse->ksp, parent, 1));
-    PetscCall(PetscObjectGetOptionsPrefix(parent, &outer_prefix));
-  }
-  PetscCall(KSPSetOptionsPrefix(coarse->ksp, outer_prefix));
-  PetscCall(KSPAppendOptionsPrefix(coarse->ksp, prefix));
-  PetscCall(KSPSetErrorIfNotConverged(coarse->ksp, PETSC_FALSE));
-  PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
+  PetscCall(VpCoarseKSPCreate(level, prefix, parent, coarse->A, &coarse->ksp));
   PetscCall(KSPGetPC(coarse->ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
   if (n <= DIRECT_LIMIT(level->mesh->dim) && !singular) {
@@ -100,8 +122,7 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
     PetscCall(KSPSetTolerances(coarse->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
     PetscCall(CreateSweep(coarse, pc));
   }
-  PetscCall(KSPSetFromOptions(coarse->ksp));
-  PetscCall(KSPSetUp(coarse->ksp));
+  PetscCall(VpCoarseKSPSetUp(coarse->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

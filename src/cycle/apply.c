@@ -113,9 +113,9 @@ static PetscErrorCode AllDown(void *context)
 
   PetscFunctionBegin;
   PetscCall(VpVectorZero(cycle->at[pass->level].x));
-  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpCycleDown(pass, l));
+  for (PetscInt l = pass->level; l < cycle->nlevel; l++) PetscCall(VpCycleDown(pass, l));
   PetscCall(VpCycleTurn(pass));
-  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpVectorArrive(cycle->at[l].b));
+  for (PetscInt l = pass->level; l < cycle->nlevel; l++) PetscCall(VpVectorArrive(cycle->at[l].b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ static PetscErrorCode AllUp(void *context)
   const VpPass *pass = context;
 
   PetscFunctionBegin;
-  for (PetscInt l = pass->cycle->nlevel - 2; l >= pass->level; l--) PetscCall(VpCycleUp(pass, l));
+  for (PetscInt l = pass->cycle->nlevel - 1; l >= pass->level; l--) PetscCall(VpCycleUp(pass, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,13 +20,13 @@ PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), finest->backend->prefers->most_columns / unknowns);
 }
 
-/* A move and the leaves of an adaptive mesh know one copy. */
+/* A move and the leaves of an adaptive mesh know one copy. Finite volumes take columns one by one, from x = 0. */
 PetscBool VpColumnsCan(VpCycle cycle)
 {
   for (PetscInt l = 1; l < cycle->nlevel; l++) {
     if (cycle->at[l].move) return PETSC_FALSE;
   }
-  return (PetscBool)!cycle->npartial;
+  return (PetscBool)(!cycle->npartial && !(cycle->handed && cycle->options.pre));
 }
 
 PetscErrorCode VpColumnsCreate(VpCycle base, int32_t n, VpColumns *out)

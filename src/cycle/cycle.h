@@ -13,12 +13,16 @@ typedef struct {
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
+  PetscReal    cell_ratio;  /* of VpCellSweepCreate(); PETSC_DECIDE: some cells where levels are handed over, else all */
+  PetscReal    handover;    /* A level is handed over to finite volumes where the coefficients of siblings differ by more than this factor;
+                               PETSC_DECIDE: VpHandoverRatio() */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
   VpCoarsen    coarsening;
   VpCoarseType coarse;
-  PetscInt     gather; /* levels with fewer cells per rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
-  PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
+  PetscBool    coarse_ksp; /* The coarsest level is solved by a KSP because it has options: by VP_COARSE_KSP or VP_COARSE_VOLUMES. */
+  PetscInt     gather;     /* levels with fewer cells per rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
+  PetscBool    replay;     /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
 /* How many levels a cycle has. */
 typedef struct {
@@ -40,7 +44,7 @@ typedef struct {
 typedef struct {
   VpLevel            level;
   VpVector           b, x, r;        /* right-hand side, correction, residual; r is NULL until it is first needed */
-  VpSmoother         smoother;       /* NULL on the coarsest level */
+  VpSmoother         smoother;       /* NULL on the coarsest level, unless it is handed over */
   VpMove             move;           /* from the ranks with the finer level's parents to those with this level; NULL if they are the same */
   PetscInt           visits;         /* how often a W or F cycle corrects x from the next level */
   PetscInt           repeats;        /* sweeps in place of one: 2 where `hard` of VpCoarsening is */
@@ -54,10 +58,13 @@ struct VpCycle_ {
   struct {
     VpCycleType type;
     PetscInt    cell_sweeps;
+    PetscReal   cell_ratio;
   } chosen; /* by the coefficient where the options leave it open, else as there */
   VpLevelCount  count;
   VpLattice     base;     /* the finest mesh's, with the coefficient that the coarsening needs */
   PetscReal     contrast; /* largest ratio of the coefficients of two siblings, over all levels but (unless adaptive) the finest */
+  PetscBool     handed;   /* The coarsest level is handed over to finite volumes. */
+  PetscReal     joined;   /* if so, the largest ratio of the coefficients of siblings that the next level would have joined */
   double        rough;    /* fraction of second-level cells whose children's coefficients differ by more than a factor VP_VARIES */
   PetscInt      nlevel;
   VpCycleLevel *at;       /* [nlevel] at[0] is the finest level, at[nlevel - 1] the coarsest */
@@ -73,6 +80,8 @@ struct VpCycle_ {
                                    solve. */
   VpVector *vectors;            /* [3 nlevel] room for a list of them */
 };
+/* Polynomials of a coarse cell follow coefficients that differ by less. */
+PetscReal VpHandoverRatio(const VpCycleOptions *, int dim, int degree);
 /* finest: the finest level's lattice; coarse: for a coarser level */
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree, VpLattice finest, PetscBool coarse);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);

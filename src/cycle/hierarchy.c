@@ -21,21 +21,25 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here */
-static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, const PetscReal own[], VpMesh coarse, PetscReal a[])
+/* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here. `joined` = the largest
+   ratio of siblings' coefficients on this rank (NULL: not wanted) */
+static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpMeans *means, const PetscReal own[], VpMesh coarse,
+                                         PetscReal a[], PetscReal *joined)
 {
   const PetscBool finest = (PetscBool)(!cycle->npartial && mesh == cycle->at[0].level->mesh);
   double          rough = 0;
-  PetscReal      *contrast;
+  PetscReal      *contrast, most = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
-  PetscCall(VpCoarsenCoefficient(mesh, width, own, a, contrast));
+  PetscCall(VpCoarsenCoefficient(mesh, means, own, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
-    if (!finest) cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
+    most = PetscMax(most, contrast[c]);
     rough += contrast[c] > VP_VARIES;
   }
   if (finest) cycle->rough = rough / (double)coarse->ncell;
+  else cycle->contrast = PetscMax(cycle->contrast, most);
+  if (joined) *joined = most;
   PetscCall(PetscFree(contrast));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -43,13 +47,14 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, 
 /* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined */
 static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpProblem *problem, PetscReal *a[])
 {
-  const size_t width = (size_t)VpProblemWidth(problem);
-  VpMesh       fine = NULL, mesh = finest;
+  const VpMeans means = {VpProblemWidth(problem), VpProblemWidth(problem), PETSC_FALSE};
+  const size_t  width = (size_t)means.from;
+  VpMesh        fine = NULL, mesh = finest;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = VpMeshCoarser(mesh)) {
     PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
-    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, (int)width, a[l - 1], mesh, a[l]));
+    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, &means, a[l - 1], mesh, a[l], NULL));
     for (int32_t c = 0; c < mesh->nown; c++) {
       if (mesh->leaf[c] >= 0) PetscCall(PetscArraycpy(a[l] + c * width, problem->coefficient + mesh->leaf[c] * width, width));
     }
@@ -57,28 +62,97 @@ static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpPr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from a level to the next by its lattice: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
-static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
+/* What leads from a level to the next one. */
+typedef struct {
+  VpLattice   lattice;     /* the level's */
+  PetscMPIInt ranks;       /* on how many the next level lives */
+  VpMesh      mesh;        /* the next level's */
+  PetscReal  *coefficient; /* on it, or NULL */
+  int         tensor;      /* as of VpProblem */
+  PetscReal   joined;      /* the largest ratio of the coefficients of siblings that the next level joins */
+  PetscBool   merges;      /* Cells merge in some directions only, until they are not thin any more ... */
+  PetscBool   rough;       /* ... and have joined coefficients that were too different. From there on means are harmonic. */
+} Step;
+
+/* Only a solver that is not chosen by the user gives way. */
+static PetscBool MayHandOver(VpCycle cycle)
 {
-  VpMesh            spread;
-  const PetscMPIInt before = *ranks;
-  const int         width = VpProblemWidth(&level->problem);
+  const VpCycleOptions *o = &cycle->options;
+
+  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES || o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp));
+}
+
+/* whether cells merge, but nowhere in all directions */
+static PetscErrorCode FindMerges(VpLattice L, VpCoarsen how, PetscBool *merges)
+{
+  const VpCoarsening *step;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(*coefficient));
-  PetscCall(VpMeshCoarsen(level->mesh, lattice, cycle->options.coarsening, &spread));
-  if (level->problem.coefficient && !VpMeshIsPart(level->mesh)) {
-    PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
-    PetscCall(CoarsenCoefficient(cycle, level->mesh, width, level->problem.coefficient, spread, *coefficient));
+  *merges = PETSC_TRUE;
+  PetscCall(VpLatticeCoarsen(L, how, &step));
+  for (size_t box = 0; box < (size_t)L->domain->nbox; box++) {
+    PetscBool all = PETSC_TRUE;
+
+    for (int d = 0; d < L->domain->dim; d++) all = (PetscBool)(all && step->merge[3 * box + (size_t)d] != VP_MERGE_NONE);
+    if (all) *merges = PETSC_FALSE;
   }
-  if (!VpMeshIsPart(level->mesh))
-    *ranks = VpCycleRanks(&cycle->options, level->backend, spread->geometry->lattice, level->problem.degree, before);
-  if (*ranks < before) {
-    PetscCall(VpMeshGather(spread, *ranks, mesh));
-    if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, width, coefficient));
-    PetscCall(VpMeshDestroy(&spread));
-  } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next level's coefficient. On the way to a level that is handed over, thin cells that merge are resistors in a row, and have the
+   harmonic mean along the direction of merging. */
+static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread, Step *step)
+{
+  const VpProblem *fine = &level->problem;
+  const int        dim = level->mesh->dim;
+  VpMeans          means = {VpProblemWidth(fine), VpProblemWidth(fine), PETSC_FALSE};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(spread->nown * (size_t)dim + 1, &step->coefficient)); /* not NULL on ranks without cells */
+  PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges));
+  PetscCall(CoarsenCoefficient(cycle, level->mesh, &means, fine->coefficient, spread, step->coefficient, &step->joined));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
+  if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, dim, fine->degree)) step->rough = PETSC_TRUE;
+  if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
+  step->tensor = dim;
+  means = (VpMeans){VpProblemWidth(fine), dim, PETSC_TRUE};
+  PetscCall(VpCoarsenCoefficient(level->mesh, &means, fine->coefficient, step->coefficient, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the next level's mesh, cut into pieces for fewer ranks where the level is small, and its coefficient, where there is one. */
+static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
+{
+  VpMesh            spread;
+  const PetscMPIInt before = step->ranks;
+  const PetscBool   part = VpMeshIsPart(level->mesh);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(step->coefficient));
+  PetscCall(VpMeshCoarsen(level->mesh, step->lattice, cycle->options.coarsening, &spread));
+  step->joined = 1;
+  if (level->problem.coefficient && !part) PetscCall(CoarsenProblem(cycle, level, spread, step));
+  if (!part) step->ranks = VpCycleRanks(&cycle->options, level->backend, spread->geometry->lattice, level->problem.degree, before);
+  if (step->ranks < before) {
+    PetscCall(VpMeshGather(spread, step->ranks, &step->mesh));
+    if (step->coefficient) PetscCall(MoveCoefficient(spread, step->mesh, PetscMax(1, step->tensor), &step->coefficient));
+    PetscCall(VpMeshDestroy(&spread));
+  } else step->mesh = spread;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels of so few cells a direction are coarsened on: sweeps follow any coefficient there. */
+enum { FEW_CELLS = 4 };
+
+/* Whether the level that has just been made is the last one, and handed over to finite volumes, since the next one would join coefficients
+   that are too different. Thin cells are merged first. */
+static PetscBool HandsOver(VpCycle cycle, VpLevel level, const Step *step)
+{
+  const double    few = pow(FEW_CELLS, level->mesh->dim);
+  const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
+
+  if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (double)level->mesh->ncell <= few) return PETSC_FALSE;
+  return (PetscBool)(!step->merges && (step->rough || step->joined > ratio));
 }
 
 /* What waits for the host, if only for messages, cannot be recorded. */
@@ -123,7 +197,7 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
 static PetscErrorCode CountRepeats(VpCycle cycle)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++)
+  for (PetscInt l = 0; l < cycle->nlevel; l++)
     PetscCall(VpCountSweeps(cycle->at[l].level->mesh->geometry->lattice, cycle->options.coarsening, &cycle->at[l].repeats));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,23 +219,35 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* Chooses the cycle: V if coarse levels resolve the coefficient or the cycle must be symmetric, otherwise F. Where the coefficient varies
-   on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more than V cycles. */
+/* the sweeps of single cells that follow those of patches, where levels are handed over */
+#define CELL_RATIO 1.1
+static PetscInt CellSweeps(int dim)
+{
+  return dim == 2 ? 2 : 4;
+}
+
+/* Chooses the cycle: V if coarse levels resolve the coefficient, or are handed over, or the cycle must be symmetric, otherwise F. Where the
+   coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
+   than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
-  const MPI_Comm        comm = cycle->at[0].level->mesh->comm;
+  const VpMesh          mesh = cycle->at[0].level->mesh;
   const VpCycleOptions *o = &cycle->options;
+  const PetscBool       handed = cycle->handed;
   PetscBool             rough;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
   cycle->chosen.type = o->type;
-  if (o->type == VP_CYCLE_AUTO) cycle->chosen.type = o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  cycle->chosen.cell_sweeps = o->cell_sweeps < 0 ? (PetscInt)rough : o->cell_sweeps;
-  for (PetscInt l = 0; cycle->chosen.cell_sweeps && l < cycle->nlevel - 1; l++)
-    PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps));
+  if (o->type == VP_CYCLE_AUTO)
+    cycle->chosen.type = handed || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
+  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : handed ? CellSweeps(mesh->dim) : (PetscInt)rough;
+  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : handed ? CELL_RATIO : 0;
+  for (PetscInt l = handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
+    if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,38 +318,66 @@ static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whether the l-th level must be coarsened, if only to see whether it is handed over. A last level that was chosen because its inverse is
+   cheap is not. */
+static PetscBool IsCoarsened(VpCycle cycle, PetscInt l, int most)
+{
+  if (l < cycle->nlevel - 1) return PETSC_TRUE;
+  return (PetscBool)(l + 1 < cycle->npartial + most && cycle->options.levels > 0 && !cycle->count.dense && MayHandOver(cycle));
+}
+
+/* Makes levels until there are as many as were chosen, or one is handed over. spread: the coefficient on levels of an adaptive mesh */
+static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem *problem, const VpBackend *backend,
+                                      VpLattice const lattice[], int most, PetscReal *const spread[])
+{
+  const PetscInt npartial = cycle->npartial;
+  const double   all = (double)step->mesh->ncell;
+  VpProblem      p = *problem;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    const VpCycleLevel *at = &cycle->at[l];
+
+    PetscCall(VpProgress("cycle", all - step->mesh->ncell, all));
+    if (l >= npartial) PetscCall(CopyUnlessAgreed(lattice[l - npartial], cycle->options.coarsening, &step->mesh));
+    if (spread[l]) p.coefficient = spread[l];
+    p.coarser = l < npartial ? spread[l + 1] : NULL;
+    PetscCall(CreateLevel(cycle, l, step->mesh, &p, backend));
+    PetscCall(VpMeshDestroy(&step->mesh));
+    if (!IsCoarsened(cycle, l, most)) break;
+    step->lattice = l < npartial ? cycle->base : lattice[l - npartial];
+    PetscCall(Coarsen(cycle, at->level, step));
+    cycle->handed = HandsOver(cycle, at->level, step);
+    if (cycle->handed) cycle->nlevel = l + 1;
+    if (l == cycle->nlevel - 1) break;
+    PetscCall(CreateSmoother(cycle, l));
+    PetscCall(VpLevelSetTransfer(at->level));
+    p.coefficient = step->coefficient;
+    p.tensor = step->tensor;
+  }
+  PetscCall(VpMeshDestroy(&step->mesh));
+  cycle->joined = step->joined;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
 {
   const PetscInt npartial = cycle->npartial;
-  VpProblem      p = *problem;
-  PetscReal     *coefficient = NULL;
   PetscReal     *spread[VP_MOST_LEVELS] = {NULL};
-  VpMesh         mesh = finest;
   VpLattice      lattice[VP_MOST_LEVELS];
-  PetscMPIInt    ranks;
+  Step           step = {.ranks = finest->size, .mesh = finest, .tensor = problem->tensor};
   int            most;
 
   PetscFunctionBegin;
-  if (npartial) PetscCall(VpMeshCreateLevels(finest, &mesh));
-  else (void)VpReference(mesh);
+  if (npartial) PetscCall(VpMeshCreateLevels(finest, &step.mesh));
+  else (void)VpReference(finest);
   PetscCall(VpProblemGetLattice(finest, problem, &cycle->base));
   PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
-  ranks = mesh->size;
-  if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, mesh, problem, spread));
-  for (PetscInt l = 0; l < cycle->nlevel; l++) {
-    PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
-    if (l >= npartial) PetscCall(CopyUnlessAgreed(lattice[l - npartial], cycle->options.coarsening, &mesh));
-    if (spread[l]) p.coefficient = spread[l];
-    p.coarser = l < npartial ? spread[l + 1] : NULL;
-    PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
-    PetscCall(VpMeshDestroy(&mesh));
-    if (l == cycle->nlevel - 1) break;
-    PetscCall(CreateSmoother(cycle, l));
-    PetscCall(Coarsen(cycle, cycle->at[l].level, l < npartial ? cycle->base : lattice[l - npartial], &mesh, &ranks, &coefficient));
-    PetscCall(VpLevelSetTransfer(cycle->at[l].level));
-    p.coefficient = coefficient;
-  }
-  PetscCall(PetscFree(coefficient));
+  if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, step.mesh, problem, spread));
+  PetscCall(CreateAllLevels(cycle, &step, problem, backend, lattice, most, spread));
+  if (cycle->options.coarse == VP_COARSE_VOLUMES) cycle->handed = PETSC_TRUE;
+  if (cycle->handed) PetscCall(CreateSmoother(cycle, cycle->nlevel - 1));
+  PetscCall(PetscFree(step.coefficient));
   for (PetscInt l = 0; l <= npartial; l++) PetscCall(PetscFree(spread[l]));
   if (npartial) PetscCall(CreateLeaves(cycle, finest, problem));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,7 +420,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(Choose(cycle));
   CountVisits(cycle);
   PetscCall(CountRepeats(cycle));
-  PetscCall(VpCoarseCreate(cycle->at[nlevel - 1].level, options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(VpCoarseCreate(cycle->at[cycle->nlevel - 1].level, cycle->handed ? VP_COARSE_VOLUMES : options->coarse, "vpatchdg_coarse_",
+                           parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -324,12 +439,12 @@ static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh me
   problem.coefficient = coefficient;
   PetscCall(CreateLevel(cycle, l, mesh, &problem, level->backend));
   PetscCall(PetscFree(coefficient));
-  if (l == base->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!base->at[l].smoother) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateSmoother(cycle, l));
   cycle->at[l].visits = base->at[l].visits;
   cycle->at[l].repeats = base->at[l].repeats;
-  if (cycle->chosen.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps));
-  PetscCall(VpLevelSetTransfer(cycle->at[l].level));
+  if (cycle->chosen.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
+  if (l < base->nlevel - 1) PetscCall(VpLevelSetTransfer(cycle->at[l].level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -344,6 +459,7 @@ PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
   PetscCall(Alloc(nlevel, &base->options, out));
   cycle = *out;
   cycle->chosen = base->chosen;
+  cycle->handed = base->handed;
   cycle->ncolumn = n;
   PetscCall(PetscCalloc1(nlevel + 1, &mesh));
   for (PetscInt l = nlevel - 1; l >= 0; l--) PetscCall(VpMeshRepeat(base->at[l].level->mesh, n, mesh[l + 1], &mesh[l]));

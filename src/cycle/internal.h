@@ -36,11 +36,13 @@ typedef struct {
 PetscErrorCode VpCountSweeps(VpLattice, VpCoarsen, PetscInt *sweeps);
 
 /* walk.c */
-PetscErrorCode VpCycleWhole(const VpPass *);            /* x += M (b - A x) */
-PetscErrorCode VpCycleDown(const VpPass *, PetscInt l); /* smooths, restricts the residual to b of the next level, whose x is 0 then */
+PetscErrorCode VpCycleWhole(const VpPass *); /* x += M (b - A x) */
+/* Smooths, and restricts the residual to b of the next level, whose x is 0 then. On the coarsest level it only smooths, where there is a
+   smoother. */
+PetscErrorCode VpCycleDown(const VpPass *, PetscInt l);
 PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
-PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);  /* prolongs x of the next level, smooths */
+PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);  /* prolongs x of the next level, smooths; likewise */
 PetscErrorCode VpCycleFromLeaves(VpCycle, PetscInt l); /* b takes the leaves' own right-hand side where the level has leaves */
 PetscErrorCode VpCycleToLeaves(VpCycle, PetscInt l);   /* the leaves take x */
 /* Prolongs x from level to level to the partial ones and smooths it, but not on a finest level that is large. Requires: b there, and x of

@@ -18,6 +18,13 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice fin
   return degree <= 2 ? 1 : 2;
 }
 
+/* as measured: degree 1 in 3D has few unknowns more than cells, so that a level costs less than its finite volumes */
+PetscReal VpHandoverRatio(const VpCycleOptions *options, int dim, int degree)
+{
+  if (options->handover >= 0) return options->handover;
+  return dim == 3 && degree == 1 ? 10 : 3;
+}
+
 PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;

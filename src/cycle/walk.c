@@ -207,11 +207,13 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
     PetscCall(DownPartial(pass->cycle, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!at->smoother) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Smooth(at, pass->transpose ? o->post : o->pre, (PetscBool)(pass->transpose || o->symmetric)));
   if (!VpVectorIsZero(at->x)) {
     PetscCall(ComputeResidual(at));
     r = at->r;
   }
+  if (l == pass->cycle->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpRestrict(at->level, at[1].move, r, at[1].b));
   PetscCall(VpVectorZero(at[1].x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,10 +226,10 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   const VpCycleLevel   *at = &pass->cycle->at[l];
 
   PetscFunctionBegin;
-  PetscCall(Correct(at));
+  if (l < pass->cycle->nlevel - 1) PetscCall(Correct(at));
   PetscCall(VpVectorArrive(at->b));
   if (l < pass->cycle->npartial) PetscCall(UpPartial(pass->cycle, l));
-  else PetscCall(Smooth(at, pass->transpose ? o->pre : o->post, (PetscBool)(pass->transpose && !o->symmetric)));
+  else if (at->smoother) PetscCall(Smooth(at, pass->transpose ? o->pre : o->post, (PetscBool)(pass->transpose && !o->symmetric)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,7 +240,9 @@ PetscErrorCode VpCycleTurn(const VpPass *pass)
   const VpCycle cycle = pass->cycle;
 
   PetscFunctionBegin;
-  for (PetscInt l = cycle->nlevel - 2; l >= pass->level; l--) PetscCall(VpVectorReadBegin(cycle->at[l].b, VP_GHOST_SWEEP, NULL, NULL));
+  for (PetscInt l = cycle->nlevel - 1; l >= pass->level; l--) {
+    if (cycle->at[l].smoother) PetscCall(VpVectorReadBegin(cycle->at[l].b, VP_GHOST_SWEEP, NULL, NULL));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +260,7 @@ static PetscErrorCode SolveColumns(VpCycle cycle, VpVector b, VpVector x)
   for (size_t k = 0; k < (size_t)cycle->ncolumn; k++) {
     PetscCall(VpVectorWrite(cycle->column_b, VP_GHOST_NONE, &right));
     PetscCall(level->backend->copy((const char *)from + k * bytes, bytes, right));
+    PetscCall(VpVectorZero(cycle->column_x));
     PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->column_b, cycle->column_x));
     PetscCall(VpVectorRead(cycle->column_x, VP_GHOST_NONE, &solved));
     PetscCall(level->backend->copy(solved, bytes, (char *)to + k * bytes));
@@ -266,11 +271,12 @@ static PetscErrorCode SolveColumns(VpCycle cycle, VpVector b, VpVector x)
 PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
 {
   const VpCycleLevel *at = &cycle->at[cycle->nlevel - 1];
+  const VpVector      b = at->smoother && !VpVectorIsZero(at->x) ? at->r : at->b;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
-  if (cycle->ncolumn && !VpCoarseTakesColumns(cycle->coarse)) PetscCall(SolveColumns(cycle, at->b, at->x));
-  else PetscCall(VpCoarseSolve(cycle->coarse, PetscMax(1, cycle->ncolumn), at->b, at->x));
+  if (cycle->ncolumn && !VpCoarseTakesColumns(cycle->coarse)) PetscCall(SolveColumns(cycle, b, at->x));
+  else PetscCall(VpCoarseSolve(cycle->coarse, PetscMax(1, cycle->ncolumn), b, at->x));
   PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -283,15 +289,15 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
   const PetscInt visits = type == VP_CYCLE_V ? 1 : cycle->at[l].visits;
 
   PetscFunctionBegin;
+  PetscCall(VpCycleDown(pass, l));
   if (l == cycle->nlevel - 1) {
     PetscCall(VpCycleTurn(pass));
     PetscCall(VpCycleSolveCoarsest(cycle));
   } else {
-    PetscCall(VpCycleDown(pass, l));
     for (PetscInt visit = 0; visit < visits; visit++)
       PetscCall(Cycle(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
-    PetscCall(VpCycleUp(pass, l));
   }
+  PetscCall(VpCycleUp(pass, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

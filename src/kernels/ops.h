@@ -44,6 +44,11 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpTransferView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
+  /* The low modes of own cells, [nown][VpLowModes]: the coefficients of the constant, then of the Legendre polynomials of degrees 1 and 2 of
+     each direction alone, all orthonormal (those of degree 2 are 0 where the level's degree is 1). modes = those of b; x = the functions that have these
+     modes and no others, or x += these. */
+  PetscErrorCode (*restrict_modes)(const VpView *, const void *b, double *modes);
+  PetscErrorCode (*prolong_modes)(const VpView *, PetscBool add, const double *modes, void *x);
   /* Traces on sides of cells, list[i] = 2 dim cell + side. Packing sets to[i] = V and Q of x on the side, [2][n^(dim-1)]. Unpacking writes
      the nt coefficients of every line that make the traces on the side: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
@@ -93,6 +98,7 @@ typedef struct {
 
 /* What suits one kind of processor. Code above the backends asks for these, and not which backend it has. */
 typedef struct {
+  const char         *matrix;          /* PETSc's type of sparse matrices whose vectors live where those of levels do */
   const VpLevelCosts *costs;           /* [precision] by which a cycle's number of levels is chosen; NULL: a cycle takes all levels */
   PetscInt            gather_cells;    /* A level gathers on fewer ranks if each has fewer cells than this ... */
   PetscInt            gather_unknowns; /* ... or fewer unknowns than this. */

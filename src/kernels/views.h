@@ -78,20 +78,6 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A
     *v = a * (gamma * jump - mean) * own[0]; \
     *q = -a * jump / 2 * own[1]; \
   }
-/* index of the first hanging side whose cell is not less than `cell`. Requires: the arrays are on the host */
-static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
-{
-  int32_t low = 0, high = hang->n;
-
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-
-    if (hang->face[middle].cell[0] < cell) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /* The cells. */
 typedef struct {
   int            dim, n;
@@ -191,6 +177,12 @@ VP_SIZE int VpInterfaceZ(int n, int dim)
 VP_SIZE int VpInterfaceSize(int n, int dim)
 {
   return VpInterfaceZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+}
+
+/* number of a cell's low modes */
+VP_SIZE int VpLowModes(int dim)
+{
+  return 1 + 2 * dim;
 }
 
 /* Single cells, each solved by itself. */

@@ -1,12 +1,6 @@
 /* Assembles the matrix of an outer level (host, double precision, orthonormal basis) row by row from its lines. */
 #include "internal.h"
 
-typedef struct {
-  int          n;
-  PetscInt    *column;
-  PetscScalar *value;
-} Row;
-
 /* Largest number of entries of a row. An unknown couples with the lines through it in its own cell and in the cell beyond each side. A side
    that hangs couples it with all unknowns of the cells on both sides. Equal columns are not merged yet. */
 static size_t MostEntries(VpLevel level)
@@ -14,13 +8,6 @@ static size_t MostEntries(VpLevel level)
   const size_t n = (size_t)level->basis.n, dim = (size_t)level->mesh->dim, ndof = (size_t)PetscPowInt((PetscInt)n, (PetscInt)dim);
 
   return 3 * dim * n + (level->mesh->faces.n ? 2 * dim * VP_HANG_TERMS * ndof : 0);
-}
-
-static void RowAdd(Row *row, PetscInt column, double value)
-{
-  if (value == 0) return;
-  row->column[row->n] = column;
-  row->value[row->n++] = value;
 }
 
 /* Computes row i of the operator of direction d in a cell: the entries own [n] towards the cell itself and beyond[s] [n] towards the cell
@@ -56,7 +43,7 @@ static double TermAt(const VpHangTerm *term, int dim, int n, int d, int i)
 }
 
 /* Adds the entries of a hanging side to row `at` of its cell. */
-static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t side, int at, Row *row)
+static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t side, int at, VpRow *row)
 {
   const int      n = level->basis.n, dim = level->mesh->dim, d = level->mesh->faces.face[side].side / 2;
   const PetscInt ndof = PetscPowInt(n, dim);
@@ -65,35 +52,17 @@ static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t sid
   const int      terms = VpHangingRow(level, side, at, term, &own);
 
   for (int t = 0; t < terms; t++) {
-    for (int i = 0; i < ndof; i++) RowAdd(row, position[term[t].cell] * ndof + i, TermAt(&term[t], dim, n, d, i));
+    for (int i = 0; i < ndof; i++) VpRowAdd(row, position[term[t].cell] * ndof + i, TermAt(&term[t], dim, n, d, i));
   }
-}
-
-/* Sums up entries of equal columns. */
-static PetscErrorCode Merge(Row *row)
-{
-  int n = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSortIntWithScalarArray(row->n, row->column, row->value));
-  for (int i = 0; i < row->n; i++) {
-    if (n && row->column[n - 1] == row->column[i]) row->value[n - 1] += row->value[i];
-    else {
-      row->column[n] = row->column[i];
-      row->value[n++] = row->value[i];
-    }
-  }
-  row->n = n;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Computes row `at` of a cell. position: global positions of the local cells */
-static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, Row *row)
+static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
   const VpMesh   mesh = level->mesh;
   const int      n = level->basis.n, dim = mesh->dim;
   const PetscInt ndof = PetscPowInt(n, dim);
-  const int32_t  hanging = VpFirstHanging(&level->view.hang, cell);
+  const int32_t  hanging = VpFirstFace(mesh->faces.n, mesh->faces.face, cell);
   double         own[VP_MAX_N], beyond[2][VP_MAX_N], diagonal = 0;
 
   PetscFunctionBegin;
@@ -104,70 +73,27 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
     ComputeLineRow(level, cell, d, i, own, beyond);
     diagonal += own[i];
     for (int j = 0; j < n; j++) {
-      if (j != i) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
+      if (j != i) VpRowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
     }
     for (int s = 0; s < 2; s++) {
       const int32_t next = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
-      for (int j = 0; j < n && next >= 0; j++) RowAdd(row, position[next] * ndof + line + j * stride, beyond[s][j]);
+      for (int j = 0; j < n && next >= 0; j++) VpRowAdd(row, position[next] * ndof + line + j * stride, beyond[s][j]);
     }
   }
-  RowAdd(row, position[cell] * ndof + at, diagonal);
+  VpRowAdd(row, position[cell] * ndof + at, diagonal);
   for (int32_t side = hanging; side < mesh->faces.n && mesh->faces.face[side].cell[0] == cell; side++)
     AddHangingSide(level, position, side, at, row);
-  if (hanging < mesh->faces.n && mesh->faces.face[hanging].cell[0] == cell) PetscCall(Merge(row));
+  if (hanging < mesh->faces.n && mesh->faces.face[hanging].cell[0] == cell) PetscCall(VpRowMerge(row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls what(number of the row on this rank, row, context) for all own rows. */
-typedef PetscErrorCode (*RowFunction)(PetscInt, const Row *, void *);
-static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
+/* the rows of A */
+static VpRows RowsOf(VpLevel level)
 {
-  VpMesh    mesh = level->mesh;
-  const int ndof = (int)PetscPowInt(level->basis.n, mesh->dim);
-  PetscInt *position, at = 0;
-  Row       row;
+  const int ndof = (int)PetscPowInt(level->basis.n, level->mesh->dim);
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nlocal, &position));
-  PetscCall(PetscMalloc2(MostEntries(level), &row.column, MostEntries(level), &row.value));
-  PetscCall(VpMeshPositions(mesh, position));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    for (int i = 0; i < ndof; i++) {
-      PetscCall(RowCreate(level, position, c, i, &row));
-      PetscCall(what(at++, &row, context));
-    }
-  }
-  PetscCall(PetscFree2(row.column, row.value));
-  PetscCall(PetscFree(position));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-typedef struct {
-  Mat       A;
-  PetscInt  first, end; /* own rows */
-  PetscInt *diagonal, *off;
-} Assembly;
-
-static PetscErrorCode CountRow(PetscInt i, const Row *row, void *context)
-{
-  Assembly *as = context;
-
-  PetscFunctionBegin;
-  as->diagonal[i] = as->off[i] = 0;
-  for (int k = 0; k < row->n; k++) {
-    if (row->column[k] >= as->first && row->column[k] < as->end) as->diagonal[i]++;
-    else as->off[i]++;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetRow(PetscInt i, const Row *row, void *context)
-{
-  Assembly      *as = context;
-  const PetscInt global = as->first + i;
-
-  return MatSetValues(as->A, 1, &global, row->n, row->column, row->value, INSERT_VALUES);
+  return (VpRows){.level = level, .rows = ndof, .columns = ndof, .most = MostEntries(level), .create = RowCreate};
 }
 
 /* MPIBAIJ refuses MAT_SPD (PETSc 3.18). */
@@ -183,39 +109,20 @@ PetscErrorCode VpSetPositiveDefinite(Mat A)
 
 PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
 {
-  VpMesh        mesh = level->mesh;
-  const int64_t ndof = PetscPowInt(level->basis.n, mesh->dim), nrow = mesh->nown * ndof, all = mesh->ncell * ndof;
-  Assembly      as;
-  PetscBool     aij;
+  const VpRows rows = RowsOf(level);
+  PetscBool    aij;
 
   PetscFunctionBegin;
-  PetscCheck(all <= PETSC_MAX_INT, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt64_FMT " unknowns are too many for PetscInt",
-             (PetscInt64)all);
-  as.first = (PetscInt)(mesh->first * ndof);
-  as.end = as.first + (PetscInt)nrow;
   PetscCall(PetscStrInList(type, "aij|seqaij|mpiaij|aijcusparse|seqaijcusparse|mpiaijcusparse", '|', &aij));
-  PetscCall(MatCreate(mesh->comm, &as.A));
-  PetscCall(MatSetSizes(as.A, (PetscInt)nrow, (PetscInt)nrow, (PetscInt)all, (PetscInt)all));
-  PetscCall(MatSetBlockSize(as.A, (PetscInt)ndof));
-  PetscCall(MatSetType(as.A, aij ? type : MATAIJ));
-  PetscCall(PetscMalloc2(nrow, &as.diagonal, nrow, &as.off));
-  PetscCall(ForEachRow(level, CountRow, &as));
-  PetscCall(MatSeqAIJSetPreallocation(as.A, 0, as.diagonal));
-  PetscCall(MatMPIAIJSetPreallocation(as.A, 0, as.diagonal, 0, as.off));
-  PetscCall(PetscFree2(as.diagonal, as.off));
-  PetscCall(MatSetOption(as.A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  PetscCall(ForEachRow(level, SetRow, &as));
-  PetscCall(MatAssemblyBegin(as.A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(as.A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE)); /* The conversion to sbaij requires this. */
-  if (!aij) PetscCall(MatConvert(as.A, type, MAT_INPLACE_MATRIX, &as.A));
-  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE));
-  if (level->problem.penalty >= 1 && !VpProblemIsSingular(mesh, &level->problem)) PetscCall(VpSetPositiveDefinite(as.A));
-  *out = as.A;
+  PetscCall(VpAssembleRows(&rows, aij ? type : MATAIJ, out));
+  PetscCall(MatSetOption(*out, MAT_SYMMETRIC, PETSC_TRUE)); /* The conversion to sbaij requires this. */
+  if (!aij) PetscCall(MatConvert(*out, type, MAT_INPLACE_MATRIX, out));
+  PetscCall(MatSetOption(*out, MAT_SYMMETRIC, PETSC_TRUE));
+  if (level->problem.penalty >= 1 && !VpProblemIsSingular(level->mesh, &level->problem)) PetscCall(VpSetPositiveDefinite(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SumRow(PetscInt i, const Row *row, void *context)
+static PetscErrorCode SumRow(PetscInt i, const VpRow *row, void *context)
 {
   PetscReal *sums = context, sum = 0; /* largest sum of absolute values; sum of squares */
 
@@ -231,12 +138,13 @@ static PetscErrorCode SumRow(PetscInt i, const Row *row, void *context)
 PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
 {
   const PetscBool square = type == NORM_FROBENIUS;
+  const VpRows    rows = RowsOf(level);
   PetscReal       sums[2] = {0, 0};
 
   PetscFunctionBegin;
   PetscCheck(square || type == NORM_1 || type == NORM_INFINITY, level->mesh->comm, PETSC_ERR_SUP,
              "Matrix norms are NORM_1, NORM_FROBENIUS and NORM_INFINITY");
-  PetscCall(ForEachRow(level, SumRow, sums)); /* A is symmetric: column sums are row sums */
+  PetscCall(VpForEachRow(&rows, SumRow, sums)); /* A is symmetric: column sums are row sums */
   PetscCallMPI(MPI_Allreduce(&sums[square], norm, 1, MPIU_REAL, square ? MPIU_SUM : MPIU_MAX, level->mesh->comm));
   if (square) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -263,53 +263,102 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
 
 typedef struct {
   VpMesh           fine;
-  size_t           width;
+  const VpMeans   *means;
   const PetscReal *a; /* coefficient of the fine cells, ghosts included */
   PetscReal       *coarse, *contrast;
 } Coarsening;
 
+/* the children of a cell */
+typedef struct {
+  PetscReal volume[VP_PATCH_CELLS]; /* 0 where there is none */
+  PetscReal a[VP_PATCH_CELLS][3];
+} Family;
+
+static Family FindFamily(const Coarsening *to, int32_t c)
+{
+  const int    dim = to->fine->dim;
+  const size_t width = (size_t)to->means->from;
+  Family       family = {{0}, {{0}}};
+
+  for (int i = 0; i < 1 << dim; i++) {
+    const int32_t child = to->fine->relation->child[((size_t)c << dim) + (size_t)i];
+
+    if (child < 0) continue;
+    family.volume[i] = VpGeometryVolume(to->fine->geometry, child);
+    for (int d = 0; d < to->means->to; d++) family.a[i][d] = to->a[(size_t)child * width + (width > 1 ? (size_t)d : 0)];
+  }
+  return family;
+}
+
+/* The mean along d. Children that differ in d alone are in a row. */
+static PetscReal HarmonicMean(const Family *family, int dim, int d)
+{
+  PetscReal sum = 0, all = 0;
+
+  for (int i = 0; i < 1 << dim; i++) {
+    const int       next = i | 1 << d;
+    const PetscReal volume = family->volume[i] + family->volume[next];
+
+    if (next == i || volume <= 0) continue;
+    sum += volume * volume /
+           ((family->volume[i] > 0 ? family->volume[i] / family->a[i][d] : 0) +
+            (family->volume[next] > 0 ? family->volume[next] / family->a[next][d] : 0));
+    all += volume;
+  }
+  return sum / all;
+}
+
+static PetscReal ArithmeticMean(const Family *family, int dim, int d)
+{
+  PetscReal sum = 0, all = 0;
+
+  for (int i = 0; i < 1 << dim; i++) {
+    sum += family->volume[i] * family->a[i][d];
+    all += family->volume[i];
+  }
+  return sum / all;
+}
+
+static PetscReal Contrast(const Family *family, int dim, int d)
+{
+  PetscReal least = PETSC_MAX_REAL, most = 0;
+
+  for (int i = 0; i < 1 << dim; i++) {
+    if (family->volume[i] <= 0) continue;
+    least = PetscMin(least, family->a[i][d]);
+    most = PetscMax(most, family->a[i][d]);
+  }
+  return most / least;
+}
+
 static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Coarsening *to = context;
-  const int         nchild = 1 << to->fine->dim;
-  const size_t      w = to->width;
+  const int         dim = to->fine->dim;
 
   for (int32_t c = first; c < last; c++) {
-    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0};
+    const Family family = FindFamily(to, c);
+    PetscBool    some = PETSC_FALSE;
 
-    for (int i = 0; i < nchild; i++) {
-      const int32_t child = to->fine->relation->child[(size_t)c * nchild + i];
-      PetscReal     volume;
-
-      if (child < 0) continue;
-      volume = VpGeometryVolume(to->fine->geometry, child);
-      for (size_t d = 0; d < w; d++) {
-        const PetscReal here = to->a[child * w + d];
-
-        sum[d] += here * volume;
-        least[d] = PetscMin(least[d], here);
-        most[d] = PetscMax(most[d], here);
-      }
-      all += volume;
-    }
+    for (int i = 0; i < 1 << dim; i++) some = (PetscBool)(some || family.volume[i] > 0);
     if (to->contrast) to->contrast[c] = 1;
-    for (size_t d = 0; d < w && all > 0; d++) {
-      to->coarse[c * w + d] = sum[d] / all;
-      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], most[d] / least[d]);
+    for (int d = 0; d < to->means->to && some; d++) {
+      to->coarse[c * to->means->to + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
+      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], Contrast(&family, dim, d));
     }
   }
 }
 
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *means, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
 {
-  const size_t w = (size_t)width;
+  const size_t w = (size_t)means->from;
   PetscReal   *local;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->nsweep * w, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown * w));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
-  VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, w, local, coarse, contrast});
+  VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, means, local, coarse, contrast});
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

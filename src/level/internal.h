@@ -24,3 +24,22 @@ typedef struct {
 } VpHangTerm;
 enum { VP_HANG_TERMS = 8 };
 int VpHangingRow(VpLevel, int32_t side, int row, VpHangTerm[], int *own);
+
+/* rows.c: matrices whose rows are computed one after the other. A cell has `rows` rows and `columns` columns. */
+typedef struct {
+  int          n;
+  PetscInt    *column;
+  PetscScalar *value;
+} VpRow;
+typedef struct {
+  VpLevel level;
+  int     rows, columns;
+  size_t  most; /* entries of a row, if equal columns count apart */
+  /* Computes row `at` of a cell, without equal columns. position: global positions of the local cells */
+  PetscErrorCode (*create)(VpLevel, const PetscInt position[], int32_t cell, int at, VpRow *);
+} VpRows;
+void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
+PetscErrorCode VpRowMerge(VpRow *);                              /* sums up entries of equal columns */
+/* Calls what(number of the row on this rank, row, context) for all own rows. */
+PetscErrorCode VpForEachRow(const VpRows *, PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context);
+PetscErrorCode VpAssembleRows(const VpRows *, MatType, Mat *); /* type: aij, or one that derives from it */

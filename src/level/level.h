@@ -76,6 +76,11 @@ PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: 
 PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
 PetscErrorCode VpSetConstantNullSpace(VpLevel, Mat);           /* gives the constants to a matrix of the level */
 
+/* volumes.c: T, the matrix of the fluxes between the level's cells, one unknown each, and P, which makes the low modes of a cell
+   (VpOps.restrict_modes) from these unknowns. Rows and columns are numbered as cells are. Type: aij, or one that derives from it. Requires:
+   the level covers the domain */
+PetscErrorCode VpAssembleVolumes(VpLevel, MatType, Mat *T, Mat *P);
+
 /* transfer.c: b = R r; x = P xc (add: +=) on cells [0, count) of the finer level. A move is NULL if the coarse level lives where the
    parents of the finer level's cells live. */
 typedef struct VpMove_ *VpMove;

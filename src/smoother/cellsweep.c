@@ -1,12 +1,14 @@
 /* The cells of a sweep of single ones, by colour, and the sweep. */
 #include "cellsweep.h"
 #include "internal.h"
+#include "../base/threads.h"
 
 struct VpCellSweep_ {
   VpLevel    level;
   VpArrays   arrays;
   VpCellView view;
   int        ncolor;
+  PetscInt   cells;    /* of all ranks that are swept */
   int32_t    start[4]; /* colour c is the view's cells [start[c], start[c+1]) */
 };
 
@@ -19,26 +21,81 @@ static int ColorOf(VpMesh mesh, int ncolor, int32_t cell)
   return sum % ncolor;
 }
 
-static PetscErrorCode Place(VpCellSweep sweep)
+/* the cells that are swept: those of patches whose coefficient is somewhere more than `ratio` times that of the cell */
+typedef struct {
+  VpLevel          level;
+  const VpPatches *patches;
+  double           ratio;
+  uint8_t         *stiff; /* [patches->n] */
+} Choice;
+
+/* how much stiffer a patch is than the cell of it that is softest beside it */
+static double Stiffness(VpLevel level, const int32_t cell[])
+{
+  const int dim = level->mesh->dim;
+  PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+  double    scale, most = 1;
+  VpFit     fit;
+
+  VpPatchCoefficients(level, cell, a, beyond);
+  VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, &scale);
+  for (int c = 0; c < 1 << dim; c++)
+    for (int d = 0; d < dim; d++) most = PetscMax(most, scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) / a[c][d]);
+  return most;
+}
+
+static void FindStiff(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Choice *choice = (const Choice *)context;
+
+  for (int32_t p = first; p < last; p++)
+    choice->stiff[p] = Stiffness(choice->level, choice->patches->cell + ((size_t)p << choice->patches->dim)) > choice->ratio;
+}
+
+/* swept[c] = whether own cell c is swept */
+static PetscErrorCode ChooseCells(VpLevel level, double ratio, uint8_t swept[])
+{
+  const VpMesh mesh = level->mesh;
+  VpPatches    patches;
+  Choice       choice = {.level = level, .patches = &patches, .ratio = ratio};
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(swept, mesh->nown));
+  if (VpLevelIsUniform(level)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpPatchesCreate(mesh, level->thinnest, &patches));
+  PetscCall(PetscMalloc1(patches.n, &choice.stiff));
+  VpLoop(patches.n, FindStiff, &choice);
+  for (size_t i = 0; i < (size_t)patches.n << mesh->dim; i++) {
+    if (choice.stiff[i >> mesh->dim] && patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 1;
+  }
+  PetscCall(PetscFree(choice.stiff));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceCells(VpCellSweep sweep, double ratio)
 {
   const VpMesh mesh = sweep->level->mesh;
   int32_t     *list, n = 0;
+  uint8_t     *swept;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nown, &list));
+  PetscCall(PetscMalloc2(mesh->nown, &list, mesh->nown, &swept));
+  if (ratio >= 1) PetscCall(ChooseCells(sweep->level, ratio, swept));
+  else memset(swept, 1, (size_t)mesh->nown);
   for (int color = 0; color < sweep->ncolor; color++) {
     for (int32_t cell = 0; cell < mesh->nown; cell++) {
-      if (ColorOf(mesh, sweep->ncolor, cell) == color) list[n++] = cell;
+      if (swept[cell] && ColorOf(mesh, sweep->ncolor, cell) == color) list[n++] = cell;
     }
     sweep->start[color + 1] = n;
   }
   PetscCall(VpPlaceArray(&sweep->arrays, list, n, "cells by colour", &sweep->view.cell));
-  PetscCall(PetscFree(list));
+  PetscCall(PetscFree2(list, swept));
   PetscCall(VpLevelPlaceBlocks(sweep->level, &sweep->arrays, &sweep->view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCellSweepCreate(VpLevel level, VpCellSweep *out)
+PetscErrorCode VpCellSweepCreate(VpLevel level, double ratio, VpCellSweep *out)
 {
   VpCellSweep sweep;
 
@@ -48,7 +105,9 @@ PetscErrorCode VpCellSweepCreate(VpLevel level, VpCellSweep *out)
   sweep->level = VpReference(level);
   sweep->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
   sweep->ncolor = VpMeshSeams(level->mesh) ? 3 : 2;
-  PetscCall(VpTogether(level->mesh->comm, Place(sweep)));
+  PetscCall(VpTogether(level->mesh->comm, PlaceCells(sweep, ratio)));
+  sweep->cells = sweep->start[sweep->ncolor];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sweep->cells, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,6 +122,11 @@ PetscErrorCode VpCellSweepDestroy(VpCellSweep *out)
   PetscCall(VpLevelDestroy(&sweep->level));
   PetscCall(PetscFree(sweep));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCellSweepCells(VpCellSweep sweep)
+{
+  return sweep->cells;
 }
 
 int VpCellSweepColors(VpCellSweep sweep)

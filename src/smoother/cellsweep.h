@@ -4,7 +4,10 @@
 #include "../level/level.h"
 
 typedef struct VpCellSweep_ *VpCellSweep;
-PetscErrorCode               VpCellSweepCreate(VpLevel, VpCellSweep *);
-PetscErrorCode               VpCellSweepDestroy(VpCellSweep *);
-int                          VpCellSweepColors(VpCellSweep);                                   /* how many there are */
-PetscErrorCode               VpCellSweepColor(VpCellSweep, int color, VpVector b, VpVector x); /* fetches the ghosts of x that it reads */
+/* ratio: the cells of patches whose coefficient is somewhere more than so many times the cell's own are swept; less than 1: all cells.
+   Collective */
+PetscErrorCode VpCellSweepCreate(VpLevel, double ratio, VpCellSweep *);
+PetscErrorCode VpCellSweepDestroy(VpCellSweep *);
+PetscInt       VpCellSweepCells(VpCellSweep);                                    /* of all ranks that are swept */
+int            VpCellSweepColors(VpCellSweep);                                   /* how many there are */
+PetscErrorCode VpCellSweepColor(VpCellSweep, int color, VpVector b, VpVector x); /* fetches the ghosts of x that it reads */

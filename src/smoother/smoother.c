@@ -157,13 +157,18 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps)
+PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps, double ratio)
 {
   PetscFunctionBegin;
-  smoother->cell_sweeps = sweeps;
-  PetscCall(VpCellSweepCreate(smoother->level, &smoother->cells));
+  PetscCall(VpCellSweepCreate(smoother->level, ratio, &smoother->cells));
+  smoother->cell_sweeps = VpSmootherCells(smoother) ? sweeps : 0;
   PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpSmootherCells(VpSmoother smoother)
+{
+  return smoother->cells ? VpCellSweepCells(smoother->cells) : 0;
 }
 
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)

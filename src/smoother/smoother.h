@@ -37,8 +37,10 @@ void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
    does not take the residual `global`: the ranks' copies of a cell then differ by rounding errors. Without that, patches beside ghosts are
    solved against differing copies, and the residual of the finest level shows it. */
 PetscErrorCode VpSmootherRenewGhosts(VpSmoother);
-/* From now on so many sweeps of single cells follow the one of patches (come before it, in reverse order). */
-PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps);
+/* From now on so many sweeps of single cells follow the one of patches (come before it, in reverse order). ratio: as of
+   VpCellSweepCreate(). Collective */
+PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps, double ratio);
+PetscInt       VpSmootherCells(VpSmoother); /* how many cells of all ranks these sweep */
 /* Takes the residual form also where the replacement form would do. Tests and measurements compare the two. */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b

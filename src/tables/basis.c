@@ -226,6 +226,18 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void VpBasisLow(const VpBasis *b, int back, double w[VP_LOW_DEGREES][VP_MAX_N])
+{
+  const int n = b->n;
+
+  for (int m = 0; m < VP_LOW_DEGREES; m++) {
+    for (int i = 0; i < n; i++) {
+      w[m][i] = m < n && !back ? b->legendre[i * n + m] : 0;
+      for (int j = 0; j < n && m < n && back; j++) w[m][i] += b->imass[i * n + j] * b->legendre[j * n + m];
+    }
+  }
+}
+
 void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])
 {
   int  n = b->n;

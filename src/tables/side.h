@@ -74,6 +74,19 @@ typedef struct {
   uint8_t half;        /* of a fine cell: its number among those at the coarse one's side */
   uint8_t kind;        /* whether the cell is the coarse or a fine one */
 } VpFace;
+/* index of the first of n faces whose cell is not less than `cell`. Requires: the faces' cells ascend */
+static inline int32_t VpFirstFace(int32_t n, const VpFace face[], int32_t cell)
+{
+  int32_t low = 0, high = n;
+
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (face[middle].cell[0] < cell) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 /* the entry of a boundary's code, and the code of an entry */
 VP_SIZE int32_t VpBoundaryEntry(int32_t beyond)
 {

@@ -83,6 +83,11 @@ void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double
    are lift[0] Q and lift[1] V + lift[2] Q. */
 void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
 
+/* w[m][i] = what coefficient i adds to the coefficient of the orthonormal Legendre polynomial of degree m, or (back) what this polynomial
+   adds to coefficient i; 0 where m >= n */
+enum { VP_LOW_DEGREES = 3 };
+void VpBasisLow(const VpBasis *, int back, double w[VP_LOW_DEGREES][VP_MAX_N]);
+
 /* Defines the harmonic mean, the coefficient of a face between two cells, for a type of numbers. It avoids the product a b, which may
    overflow or underflow. */
 #define VP_HARMONIC_MEAN(function, Number) \

@@ -1,5 +1,5 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c
-   and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
+/* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c,
+   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
    function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
@@ -21,6 +21,8 @@
   f(current, Current, __VA_ARGS__) \
   f(prolong, Prolong, __VA_ARGS__) \
   f(restrict_, Restrict, __VA_ARGS__) \
+  f(restrict_modes, RestrictModes, __VA_ARGS__) \
+  f(prolong_modes, ProlongModes, __VA_ARGS__) \
   f(pack_traces, PackTraces, __VA_ARGS__) \
   f(unpack_traces, UnpackTraces, __VA_ARGS__) \
   f(solve_lines, SolveLines, __VA_ARGS__) \

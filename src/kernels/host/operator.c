@@ -112,7 +112,7 @@ INLINE void AddHangingSides(const Vector *v, const int n, Along *along, int32_t 
   const VpHangView *hang = &v->view->hang;
   Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
 
-  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
+  for (int32_t at = VpFirstFace(hang->n, hang->face, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
     Group *g = &group[hang->face[at].side * PARTS_OF_SIDE + (hang->face[at].kind == VP_FACE_FINE ? 1 + hang->face[at].half : 0)];
 
     g->at[g->n++] = at;

@@ -161,6 +161,7 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   int              range[2];
 
   PetscFunctionBegin;
+  PetscCall(VpCoarseMeet(data->cycle->coarse, VpKSPIsFlexible(((PetscObject)ksp)->type_name)));
   PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));

@@ -81,7 +81,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any option of the coarse KSP selects that KSP, unless -pc_vpatchdg_coarse is given. */
+/* Any option of the coarse KSP selects that KSP, or the one of finite volumes, unless -pc_vpatchdg_coarse is given. */
 static PetscErrorCode CoarseOptions(PC pc)
 {
   char      name[256], *all, *found;
@@ -89,11 +89,13 @@ static PetscErrorCode CoarseOptions(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, PCVPatchDGSettings.row[VP_PC_COARSE].option, &set));
+  PCVPatchDGData(pc)->options.coarse_ksp = PETSC_FALSE;
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%svpatchdg_coarse_", VpPrefix((PetscObject)pc)));
   PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
   PetscCall(PetscStrstr(all, name, &found));
   if (found) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));
+  PCVPatchDGData(pc)->options.coarse_ksp = (PetscBool)(found != NULL);
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,8 +21,12 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
   [VP_PC_CELL_SWEEPS] =
     VP_SETTING(INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", NULL, "sweeps of cells",
-               "Sweeps of single cells after one of patches; -1: 1 where the coefficient is rough", .least = PETSC_DECIDE, .most = 100,
+               "Sweeps of single cells after one of patches; -1: by the coefficient", .least = PETSC_DECIDE, .most = 100,
                .refusal = "-pc_vpatchdg_cell_sweeps %s: 0 to 100 sweeps of single cells follow one of patches"),
+  [VP_PC_CELL_RATIO] =
+    VP_SETTING(REAL, PC_VPatchDG, options.cell_ratio, PETSC_DECIDE, "-pc_vpatchdg_cell_sweep_ratio", NULL, "ratio for sweeps of cells",
+               "Sweep cells of patches that are more times too stiff; 0: all; -1: 1.1 with volumes, else 0", .least = PETSC_DECIDE,
+               .refusal = "-pc_vpatchdg_cell_sweep_ratio %s: the ratio is -1 (chosen), 0 or more"),
   [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, PETSC_DECIDE, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels",
                               "number of levels", "Levels, 0: all; -1: on GPUs what takes least time, else all", .least = PETSC_DECIDE,
                               .refusal = "-pc_vpatchdg_levels %s: the number of levels is -1 (chosen), 0 (all) or more"),
@@ -34,6 +38,10 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                                 "How often ranks exchange", .names = VpExchangeNames),
   [VP_PC_COARSE] = VP_SETTING(ENUM, PC_VPatchDG, options.coarse, VPATCHDG_COARSE_AUTO, "-pc_vpatchdg_coarse", "PCVPatchDGSetCoarse",
                               "coarsest level", "How the coarsest level is solved", .names = VPatchDGCoarses),
+  [VP_PC_HANDOVER] =
+    VP_SETTING(REAL, PC_VPatchDG, options.handover, PETSC_DECIDE, "-pc_vpatchdg_handover_ratio", NULL, "hand-over ratio",
+               "Contrast in a coarse cell from which on finite volumes take over; -1: 3, or 10 in 3D at degree 1", .least = PETSC_DECIDE,
+               .refusal = "-pc_vpatchdg_handover_ratio %s: the ratio is -1 (chosen), 0 or more; infinity: never"),
   [VP_PC_GATHER] =
     VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", NULL, "size to gather from",
                "Levels with fewer cells per rank gather on fewer ranks; -1: 4096 on GPUs, those of 500 unknowns on the host",

@@ -150,7 +150,12 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(cycle ? cycle->chosen.type : o->type), o->pre, o->post, VPatchDGSpaces[o->space],
                                    VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
-  if (cycle && (cycle->contrast > 1 || cycle->rough > 0))
+  if (cycle && cycle->handed && cycle->joined > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  handed over to finite volumes: a coarser level would join coefficients up to 1:%.3g; %" PetscInt_FMT
+                                     " sweeps of single cells where a patch is more than %g times too stiff\n",
+                                     (double)cycle->joined, cycle->chosen.cell_sweeps, (double)cycle->chosen.cell_ratio));
+  else if (cycle && (cycle->contrast > 1 || cycle->rough > 0))
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  %" PetscInt_FMT
                                      " sweeps of single cells after one of patches: the coefficient varies by up to %.3g "
@@ -224,8 +229,10 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     if (ranks < VpMeshRanks(cycle->at[0].level->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
-    if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
-    else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VpExchangeNames[exchange]));
+    if (last) PetscCall(PetscViewerASCIIPrintf(viewer, cycle->handed ? ", corrected by finite volumes" : ", solved"));
+    if (cycle->at[l].smoother && cycle->chosen.cell_sweeps)
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " cells swept singly", VpSmootherCells(cycle->at[l].smoother)));
+    if (!last && ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VpExchangeNames[exchange]));
     PetscCall(ViewRepeats(cycle, l, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
@@ -249,7 +256,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
-  if (data->cycle->count.seconds > 0)
+  if (data->cycle->count.seconds > 0 && !data->cycle->handed)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " of %d levels: a cycle of about %.2g ms, of %.2g ms with all\n",
                                      data->cycle->nlevel, data->cycle->count.most, 1e3 * data->cycle->count.seconds,
                                      1e3 * data->cycle->count.all));

@@ -11,6 +11,9 @@ static const char *const keeping[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPFGMRES, KS
 static const char *const symmetric[] = {KSPCG,       KSPNASH,    KSPSTCG, KSPGLTR,   KSPGROPPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
                                         KSPPIPEPRCG, KSPPIPECG2, KSPQCG,  KSPMINRES, KSPSYMMLQ,  KSPCR,     KSPPIPECR,   NULL};
 
+/* KSPs that keep A x of the vectors that make x, or compute the residual anew: the preconditioner may change from step to step. */
+static const char *const flexible[] = {KSPRICHARDSON, KSPFGMRES, KSPPIPEFGMRES, KSPGCR, KSPPIPEGCR, KSPFCG, KSPPIPEFCG, NULL};
+
 static PetscBool IsAmong(const char *const types[], KSPType type)
 {
   while (*types && strcmp(*types, type)) types++;
@@ -25,4 +28,9 @@ PetscBool VpKSPKeepsResidual(KSPType type)
 PetscBool VpKSPNeedsSymmetry(KSPType type)
 {
   return IsAmong(symmetric, type);
+}
+
+PetscBool VpKSPIsFlexible(KSPType type)
+{
+  return IsAmong(flexible, type);
 }

@@ -116,6 +116,8 @@ PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 /* kspkinds.c: tests whether such a KSP keeps r = b - A x if its preconditioner is linear only up to rounding errors (and symmetric if
    required) */
 PetscBool VpKSPKeepsResidual(KSPType);
+/* Tests whether the preconditioner may change from step to step. */
+PetscBool VpKSPIsFlexible(KSPType);
 /* Tests whether the KSP needs a symmetric preconditioner. */
 PetscBool VpKSPNeedsSymmetry(KSPType);
 

@@ -1,0 +1,197 @@
+/* The coarsest level handed over to finite volumes: one unknown per cell, whose matrix an algebraic multigrid solves,
+
+     x += P S P^T b     T = fluxes between cells (level/volumes.c), S = about T^-1: CG, preconditioned by AMG
+
+   This corrects what is constant in cells; the cycle's sweep on the level corrects the rest. Whatever the coefficient's jumps are, T has
+   them in the resistances between cells, as no polynomial on a larger cell could. */
+#include "internal.h"
+
+#define FLEXIBLE 0.1   /* reduction of the residual by S where the outer KSP lets the preconditioner change ... */
+#define LINEAR   1e-10 /* ... and where it does not, so that S is nearly T^-1 */
+enum { MOST_ITERATIONS = 100 };
+#define THRESHOLD 0.08 /* of gamg's connections. With the default it needs several times as many iterations where there are layers. */
+
+typedef struct {
+  VpLevel      level;
+  Mat          T, P;
+  KSP          ksp;
+  MatNullSpace constants; /* taken off right-hand sides where the problem is singular; else NULL */
+  PetscReal    rtol;      /* that was set here, so that another one is the user's */
+  Vec          b, x;      /* of cells */
+  Vec          modes;     /* of the cells' low modes */
+  double      *outer;     /* the same where the level's backend wants them */
+  size_t       bytes;     /* of them */
+  PetscInt     stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
+} Volumes;
+
+/* Hypre's BoomerAMG is the best for these matrices on the host. Aggressive coarsening is what makes gamg fail on noise. */
+static PetscErrorCode PresetVolumes(Volumes *v, MatType type)
+{
+  PetscReal threshold = THRESHOLD;
+  PetscBool host;
+  PC        pc;
+
+  PetscFunctionBegin;
+  v->rtol = LINEAR;
+  PetscCall(KSPSetType(v->ksp, KSPCG));
+  PetscCall(KSPSetNormType(v->ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(v->ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, MOST_ITERATIONS));
+  PetscCall(KSPGetPC(v->ksp, &pc));
+  PetscCall(PetscStrcmp(type, MATAIJ, &host));
+  if (PetscDefined(HAVE_HYPRE) && host) PetscCall(PCSetType(pc, PCHYPRE));
+  else {
+    PetscCall(PCSetType(pc, PCGAMG));
+    PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
+    PetscCall(PCGAMGSetAggressiveLevels(pc, 0));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
+{
+  const VpLevel  level = v->level;
+  const MPI_Comm comm = level->mesh->comm;
+
+  PetscFunctionBegin;
+  PetscCall(VpAssembleVolumes(level, type, &v->T, &v->P));
+  PetscCall(MatCreateVecs(v->T, &v->x, &v->b));
+  PetscCall(MatCreateVecs(v->P, NULL, &v->modes));
+  if (VpProblemIsSingular(level->mesh, &level->problem)) PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &v->constants));
+  v->bytes = level->mesh->nown * (size_t)VpLowModes(level->mesh->dim) * sizeof(double);
+  PetscCall(VpTogether(comm, level->backend->alloc(v->bytes, "finite volumes", (void **)&v->outer)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObject parent, void **data)
+{
+  MatType  type = level->backend->prefers->matrix;
+  Volumes *v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&v));
+  *data = v;
+  v->level = level;
+  PetscCall(AssembleVolumes(v, type));
+  PetscCall(VpCoarseKSPCreate(level, prefix, parent, v->T, &v->ksp));
+  PetscCall(PresetVolumes(v, type));
+  PetscCall(VpCoarseKSPSetUp(v->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors of PETSc live on the host or on the backend. */
+static PetscErrorCode FromBackend(const Volumes *v)
+{
+  const VpBackend *backend = v->level->backend;
+  PetscScalar     *to;
+  PetscMemType     type;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWriteAndMemType(v->modes, &to, &type));
+  PetscCall(PetscMemTypeHost(type) ? backend->download(v->outer, v->bytes, to) : backend->copy(v->outer, v->bytes, to));
+  PetscCall(VecRestoreArrayWriteAndMemType(v->modes, &to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ToBackend(const Volumes *v)
+{
+  const VpBackend   *backend = v->level->backend;
+  const PetscScalar *from;
+  PetscMemType       type;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(v->modes, &from, &type));
+  PetscCall(PetscMemTypeHost(type) ? backend->upload(from, v->bytes, v->outer) : backend->copy(from, v->bytes, v->outer));
+  PetscCall(VecRestoreArrayReadAndMemType(v->modes, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveVolumes(void *data, int32_t n, VpVector b, VpVector x)
+{
+  Volumes           *v = data;
+  const VpLevel      level = v->level;
+  const void        *values;
+  void              *to;
+  PetscBool          add;
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
+  PetscCall(level->ops->restrict_modes(&level->view, values, v->outer));
+  PetscCall(FromBackend(v));
+  PetscCall(MatMultTranspose(v->P, v->modes, v->b));
+  if (v->constants) PetscCall(MatNullSpaceRemove(v->constants, v->b));
+  PetscCall(KSPSolve(v->ksp, v->b, v->x));
+  PetscCall(KSPGetConvergedReason(v->ksp, &reason));
+  if (reason < 0) PetscCall(KSPGetIterationNumber(v->ksp, &v->stopped));
+  PetscCall(MatMult(v->P, v->x, v->modes));
+  PetscCall(ToBackend(v));
+  PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to));
+  PetscCall(level->ops->prolong_modes(&level->view, add, v->outer, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeetKSP(void *data, PetscBool flexible)
+{
+  Volumes  *v = data;
+  PetscReal rtol;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetTolerances(v->ksp, &rtol, NULL, NULL, NULL));
+  if (rtol != v->rtol) PetscFunctionReturn(PETSC_SUCCESS);
+  v->rtol = flexible ? FLEXIBLE : LINEAR;
+  PetscCall(KSPSetTolerances(v->ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewVolumes(void *data, PetscViewer viewer)
+{
+  const Volumes *v = data;
+  MatInfo        info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(v->T, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "finite volumes: %" PetscInt_FMT " cells, %.0f entries, solved by\n", v->level->mesh->ncell,
+                                   (double)info.nz_used));
+  PetscCall(KSPView(v->ksp, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DestroyVolumes(void *data)
+{
+  Volumes *v = data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&v->ksp));
+  PetscCall(MatDestroy(&v->T));
+  PetscCall(MatDestroy(&v->P));
+  PetscCall(VecDestroy(&v->b));
+  PetscCall(VecDestroy(&v->x));
+  PetscCall(VecDestroy(&v->modes));
+  PetscCall(MatNullSpaceDestroy(&v->constants));
+  if (v->outer) PetscCall(v->level->backend->release(v->outer));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetVolumesKSP(void *data, KSP *ksp)
+{
+  PetscFunctionBegin;
+  *ksp = ((Volumes *)data)->ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt StoppedVolumes(void *data)
+{
+  const PetscInt stopped = ((Volumes *)data)->stopped;
+
+  ((Volumes *)data)->stopped = 0;
+  return stopped;
+}
+
+const VpCoarseOps VpCoarseVolumes = {.create = CreateVolumes,
+                                     .solve = SolveVolumes,
+                                     .view = ViewVolumes,
+                                     .destroy = DestroyVolumes,
+                                     .get_ksp = GetVolumesKSP,
+                                     .stopped = StoppedVolumes,
+                                     .meet = MeetKSP};

@@ -1,0 +1,152 @@
+/* The finite volumes of a level: one unknown per cell, which stands for u in the cell. T is the symmetric matrix of the fluxes between
+   cells, and P makes functions from the cells' numbers: their constants, and slopes from the numbers on the faces.
+
+   Each cell is a resistor along a direction: between its middle and its side there is the conductance 2 g, where g = a |F| / h. Two cells
+   in a row, and what fixes u at a side (Dirichlet: r is infinite, Neumann: r = 0), make
+
+       u_i --[2 g_i]-- u_F --[2 g_j]-- u_j     flux = 2 g_i g_j / (g_i + g_j), u_F = (g_i u_i + g_j u_j) / (g_i + g_j)
+       u_i --[2 g_i]-- u_F --[r]-- 0           flux = 2 g_i r / (2 g_i + r),   u_F = 2 g_i u_i / (2 g_i + r)
+
+   Where a side hangs, there is one resistor per fine face, and u_F of the coarse cell is the mean over them. Another geometry has another
+   g, and that is all. */
+#include "internal.h"
+
+enum { MOST_BEYOND = 4 };
+
+/* a side of a cell */
+typedef struct {
+  int     n;                                     /* of cells beyond: */
+  int32_t cell[MOST_BEYOND];                     /* their numbers */
+  double  flux[MOST_BEYOND], other[MOST_BEYOND]; /* to each, and its part of u_F */
+  double  fixed, own;                            /* flux to the boundary; the cell's own part of u_F */
+} Side;
+
+/* g of a cell towards one of `parts` equal parts of a side */
+static double Conductance(VpLevel level, int32_t cell, int side, int parts)
+{
+  const VpGeometry g = level->mesh->geometry;
+
+  return VpLevelCoefficient(level, cell, side / 2) * VpGeometryArea(g, cell, side) / parts / VpGeometrySize(g, cell, side / 2);
+}
+
+/* A cell beyond a side and what is common to it and the cell: one of `n` faces of the side. parts: so many of these faces are on each
+   cell's side */
+static void AddBeyond(VpLevel level, int32_t cell, int parts, int32_t beyond, int parts_beyond, int side, Side *s)
+{
+  const double mine = Conductance(level, cell, side, parts), its = Conductance(level, beyond, side, parts_beyond);
+
+  s->cell[s->n] = beyond;
+  s->flux[s->n] = VpHarmonicMean(mine, its);
+  s->other[s->n++] = its / (mine + its) / parts;
+  s->own += mine / (mine + its) / parts;
+}
+
+static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, Side *s)
+{
+  const VpDomain     domain = level->mesh->geometry->domain;
+  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
+  const double       half = 2 * Conductance(level, cell, side, 1);
+  const double       r = half / 2 * is->alpha * VpDomainAlpha(domain, beyond) * VpGeometrySize(level->mesh->geometry, cell, side / 2);
+
+  s->own = is->penalty > 0 ? 0 : half / (half + r);
+  s->fixed = is->penalty > 0 ? half : s->own * r;
+}
+
+static Side SideOf(VpLevel level, int32_t cell, int side)
+{
+  const VpMesh  mesh = level->mesh;
+  const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
+  const int     fine = 1 << (mesh->dim - 1);
+  Side          s = {0};
+
+  if (VpIsBoundary(beyond)) AddBoundary(level, cell, side, beyond, &s);
+  else if (beyond != VP_HANGING) AddBeyond(level, cell, 1, beyond, 1, side, &s);
+  if (beyond != VP_HANGING) return s;
+  for (int32_t i = VpFirstFace(mesh->faces.n, mesh->faces.face, cell); i < mesh->faces.n; i++) {
+    const VpFace *face = &mesh->faces.face[i];
+
+    if (face->cell[0] != cell) break;
+    if (face->side != side) continue;
+    if (face->kind == VP_FACE_FINE) AddBeyond(level, cell, 1, face->cell[1], fine, side, &s);
+    for (int k = 0; k < fine && face->kind == VP_FACE_COARSE; k++) AddBeyond(level, cell, fine, face->cell[1 + k], 1, side, &s);
+  }
+  return s;
+}
+
+static PetscErrorCode FluxRow(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
+{
+  double diagonal = VpLevelReaction(level) * VpGeometryVolume(level->mesh->geometry, cell);
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 2 * level->mesh->dim; side++) {
+    const Side s = SideOf(level, cell, side);
+
+    diagonal += s.fixed;
+    for (int k = 0; k < s.n; k++) {
+      diagonal += s.flux[k];
+      VpRowAdd(row, position[s.cell[k]], -s.flux[k]);
+    }
+  }
+  VpRowAdd(row, position[cell], diagonal);
+  PetscCall(VpRowMerge(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* adds factor times u_F */
+static void AddFaceValue(const Side *s, const PetscInt position[], int32_t cell, double factor, VpRow *row)
+{
+  VpRowAdd(row, position[cell], factor * s->own);
+  for (int k = 0; k < s->n; k++) VpRowAdd(row, position[s->cell[k]], factor * s->other[k]);
+}
+
+/* The modes are coefficients in the orthonormal basis of the cell, hence the square root. */
+static PetscErrorCode ModeRow(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
+{
+  const double root = sqrt(VpGeometryVolume(level->mesh->geometry, cell)), first = root / (2 * sqrt(3.)), second = root / (2 * sqrt(5.));
+  const int    d = (at - 1) / 2, mode = at ? 1 + (at - 1) % 2 : 0;
+  Side         lower, upper;
+
+  PetscFunctionBegin;
+  if (!mode) VpRowAdd(row, position[cell], root);
+  if (!mode || mode > level->problem.degree) PetscFunctionReturn(PETSC_SUCCESS);
+  lower = SideOf(level, cell, 2 * d);
+  upper = SideOf(level, cell, 2 * d + 1);
+  AddFaceValue(&upper, position, cell, mode == 1 ? first : second, row);
+  AddFaceValue(&lower, position, cell, mode == 1 ? -first : second, row);
+  if (mode == 2) VpRowAdd(row, position[cell], -2 * second);
+  PetscCall(VpRowMerge(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The constants are kept off the null space: what is smaller than this part of T is no flux. */
+#define SHIFT 1e-8
+
+static PetscErrorCode ShiftSingular(Mat T)
+{
+  Vec       diagonal;
+  PetscReal least;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(T, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(T, diagonal));
+  PetscCall(VecMin(diagonal, NULL, &least));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(MatShift(T, SHIFT * least));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpAssembleVolumes(VpLevel level, MatType type, Mat *T, Mat *P)
+{
+  const int    dim = level->mesh->dim, modes = VpLowModes(dim);
+  const size_t side = level->mesh->faces.n ? MOST_BEYOND : 1;
+  const VpRows fluxes = {.level = level, .rows = 1, .columns = 1, .most = 1 + 2 * (size_t)dim * side, .create = FluxRow};
+  const VpRows functions = {.level = level, .rows = modes, .columns = 1, .most = 3 + 2 * side, .create = ModeRow};
+
+  PetscFunctionBegin;
+  PetscCall(VpAssembleRows(&fluxes, type, T));
+  PetscCall(MatSetOption(*T, MAT_SYMMETRIC, PETSC_TRUE));
+  if (VpProblemIsSingular(level->mesh, &level->problem)) PetscCall(ShiftSingular(*T));
+  PetscCall(VpSetPositiveDefinite(*T));
+  PetscCall(VpAssembleRows(&functions, type, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
