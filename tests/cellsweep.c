@@ -86,7 +86,7 @@ static PetscErrorCode CheckOn(VpMesh mesh, const VpProblem *problem, const Setti
   PetscFunctionBeginUser;
   PetscCall(VpLevelCreateOuter(mesh, problem, TestBackend(), &t.outer));
   PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &t.level));
-  PetscCall(VpCellSweepCreate(t.level, &t.sweep));
+  PetscCall(VpCellSweepCreate(t.level, 0, &t.sweep));
   PetscCall(Check(&t, colors));
   PetscCall(VpCellSweepDestroy(&t.sweep));
   PetscCall(VpLevelDestroy(&t.level));
