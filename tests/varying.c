@@ -5,7 +5,8 @@
 
 /* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in
    its outside, in the part x < 11/32; in every second coarsest cell; in a middle box along the last direction, or along
-   any; in every second box along y; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every
+   any; in every second box along y; in every second layer of
+   cells along the last direction; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every
    second column or row, along y in the others; random along every direction of every box; waves along x, their inverse along
    all others */
 typedef enum {
@@ -21,6 +22,7 @@ typedef enum {
   SOFT_LAYER,
   CROSS,
   STRIPES,
+  FINE_LAYERS,
   BOXES,
   STRONG_BOX,
   STRONG_COLUMN,
@@ -29,7 +31,7 @@ typedef enum {
   CROSSED_WAVES
 } Shape;
 static const char *const shapes[] = {"waves",        "steep waves", "noise",  "ball",          "hole",    "plane",
-                                     "checkerboard", "blocks",      "layer",  "soft layer",    "cross",   "stripes",
+                                     "checkerboard", "blocks",      "layer",  "soft layer",    "cross",   "stripes", "fine layers",
                                      "boxes",        "strong box",  "column", "turning boxes", "tensors", "crossed waves"};
 
 typedef struct {
@@ -40,10 +42,11 @@ typedef struct {
   PetscReal   nu[2]; /* FGMRES, refinement; 0: not looked at */
 } Case;
 
-#define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0"
-#define F   "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 0"
-#define FC  "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 1"
+#define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio infinity"
+#define F   "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio infinity"
+#define FC  "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_handover_ratio infinity"
 #define NOW "-pc_vpatchdg_levels 0" /* by default, on GPUs too */
+#define DG  "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio infinity"
 
 /* clang-format off */
 static const Case cases[] = {
@@ -135,7 +138,21 @@ static const Case cases[] = {
   {STEEP_WAVES,     1, 2, 2, 5, {"1", "1"},                                NOW, {7, 10}},
   {STEEP_WAVES,     1, 2, 4, 5, {"1", "1"},                                NOW, {7, 10}},
   {CHECKERBOARD, 1000, 3, 3, 3, {"1", "1", "1"},                           NOW, {3.8, 3.9}},
-  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           NOW, {10.4, 0}},
+  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           DG,  {10.4, 0}},
+  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           NOW, {8.0, 0}},
+  {NOISE,        1000, 2, 3, 5, {"1", "1"},                                NOW, {17.3, 0}},
+  {NOISE,         1e6, 2, 2, 5, {"1", "1"},                                NOW, {17.9, 0}},
+  {NOISE,        1000, 3, 1, 4, {"1", "1", "1"},                           NOW, {9.5, 0}},
+  {NOISE,        1000, 3, 2, 3, {"1", "1", "1"},                           NOW, {12.6, 0}},
+  {FINE_LAYERS,  1000, 2, 2, 5, {"1", "1"},                                NOW, {5.9, 8.2}},
+  {FINE_LAYERS,  1000, 3, 2, 3, {"1", "1", "1"},                           NOW, {5.1, 6.4}},
+  {FINE_LAYERS,  1000, 2, 3, 4, {"1", "8*1"},                              NOW, {5.9, 7.7}},
+  {FINE_LAYERS,  1000, 2, 2, 5, {"16", "1"},                               NOW, {10.9, 15.5}},
+  {NOISE,          10, 2, 2, 5, {"16", "1"},                               NOW, {9.4, 17.7}},
+  {BALL,         1000, 2, 3, 5, {"1", "1"},                                NOW, {9.0, 12.0}},
+  {BALL,         1000, 3, 2, 3, {"1", "1", "1"},                           NOW, {6.5, 10.5}},
+  {HOLE,         1000, 2, 3, 5, {"1", "1"},                                NOW, {9.2, 13.3}},
+  {PLANE,        1000, 2, 3, 5, {"1", "1"},                                NOW, {6.4, 8.3}},
 };
 /* clang-format on */
 
@@ -185,6 +202,8 @@ static PetscReal Coefficient(const Case *c, const PetscReal position[], const in
     return PetscPowReal(c->jump, Hash(block));
   case STRIPES:
     return box[1] % 2 ? c->jump : 1;
+  case FINE_LAYERS:
+    return (int)(position[c->dim - 1] * n[c->dim - 1] * (1 << c->refine)) % 2 ? c->jump : 1;
   case BOXES:
     return PetscPowReal(c->jump, Hash(box));
   case SOFT_LAYER:
