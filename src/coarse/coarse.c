@@ -52,6 +52,19 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
   return way;
 }
 
+PetscBool VpCoarseIsExact(const VpCoarseCase *c, PetscBool singular)
+{
+  switch (VpCoarseExpect(c)) {
+  case VP_WAY_LINES:
+  case VP_WAY_DENSE:
+    return PETSC_TRUE;
+  case VP_WAY_KSP:
+    return (PetscBool)(!singular && VpCoarseUnknowns(c) <= VpDirectLimit(c->dim));
+  default:
+    return PETSC_FALSE;
+  }
+}
+
 PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, const VpPrefers *prefers, PetscBool uniform, PetscInt ranks, int n,
                               VpCoarseCase *c)
 {

@@ -21,6 +21,11 @@ typedef struct {
 /* separable.c, dense.c, volumes.c, sweeps.c, ksp.c */
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarseVolumes, VpCoarsePairs, VpCoarseKSP;
 
+/* unknowns up to which an LU is the default of VpCoarseKSP: in 3D it fills up */
+static inline double VpDirectLimit(int dim)
+{
+  return dim == 2 ? 4000 : 2000;
+}
 /* ksp.c: a KSP with these operators and the level's prefix, which takes options when it is set up */
 PetscErrorCode VpCoarseKSPCreate(VpLevel, const char prefix[], PetscObject parent, Mat, KSP *);
 PetscErrorCode VpCoarseKSPSetUp(KSP);

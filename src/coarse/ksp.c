@@ -2,8 +2,6 @@
 #include "internal.h"
 #include "../smoother/smoother.h"
 
-#define DIRECT_LIMIT(dim) ((dim) == 2 ? 4000 : 2000) /* unknowns up to which an LU is the default: in 3D it fills up */
-
 typedef struct {
   VpLevel    level;
   KSP        ksp;
@@ -114,7 +112,7 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscCall(VpCoarseKSPCreate(level, prefix, parent, coarse->A, &coarse->ksp));
   PetscCall(KSPGetPC(coarse->ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
-  if (n <= DIRECT_LIMIT(level->mesh->dim) && !singular) {
+  if (n <= VpDirectLimit(level->mesh->dim) && !singular) {
     PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
     PetscCall(PCSetType(pc, level->mesh->size == 1 ? PCLU : PCREDUNDANT));
   } else {

@@ -69,7 +69,7 @@ typedef struct {
   VpMesh      mesh;        /* the next level's */
   PetscReal  *coefficient; /* on it, or NULL */
   int         tensor;      /* as of VpProblem */
-  PetscReal   joined;      /* the largest ratio of the coefficients of siblings that the next level joins */
+  PetscReal   joined;      /* the largest ratio of the coefficients of cells that the next level joins, or keeps apart for their ratio */
   PetscBool   merges;      /* Cells merge in some directions only, until they are not thin any more ... */
   PetscBool   rough;       /* ... and have joined coefficients that were too different. From there on means are harmonic. */
 } Step;
@@ -82,14 +82,16 @@ static PetscBool MayHandOver(VpCycle cycle)
   return (PetscBool)(o->coarse == VP_COARSE_VOLUMES || o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp));
 }
 
-/* whether cells merge, but nowhere in all directions */
-static PetscErrorCode FindMerges(VpLattice L, VpCoarsen how, PetscBool *merges)
+/* *merges: cells merge, but nowhere in all directions; *apart: VpCoarsening.jump */
+static PetscErrorCode FindMerges(VpLattice L, VpCoarsen how, PetscBool *merges, PetscReal *apart)
 {
   const VpCoarsening *step;
 
   PetscFunctionBegin;
   *merges = PETSC_TRUE;
   PetscCall(VpLatticeCoarsen(L, how, &step));
+  *apart = step->jump;
+  if (!step->merge) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t box = 0; box < (size_t)L->domain->nbox; box++) {
     PetscBool all = PETSC_TRUE;
 
@@ -106,12 +108,15 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
   const VpProblem *fine = &level->problem;
   const int        dim = level->mesh->dim;
   VpMeans          means = {VpProblemWidth(fine), VpProblemWidth(fine), PETSC_FALSE};
+  PetscReal        apart = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(spread->nown * (size_t)dim + 1, &step->coefficient)); /* not NULL on ranks without cells */
-  PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges));
+  PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
   PetscCall(CoarsenCoefficient(cycle, level->mesh, &means, fine->coefficient, spread, step->coefficient, &step->joined));
+  step->joined = PetscMax(step->joined, apart);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
+  if (apart > 1) step->merges = PETSC_FALSE;
   if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, dim, fine->degree)) step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
@@ -144,15 +149,29 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
 /* Levels of so few cells a direction are coarsened on: sweeps follow any coefficient there. */
 enum { FEW_CELLS = 4 };
 
-/* Whether the level that has just been made is the last one, and handed over to finite volumes, since the next one would join coefficients
-   that are too different. Thin cells are merged first. */
-static PetscBool HandsOver(VpCycle cycle, VpLevel level, const Step *step)
+/* Whether the level that has just been made is the last one, since the next one would join coefficients that are too different, or (ends)
+   there is none, and they are too different now. Thin cells are merged first. */
+static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, PetscBool ends)
 {
   const double    few = pow(FEW_CELLS, level->mesh->dim);
   const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
 
   if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (double)level->mesh->ncell <= few) return PETSC_FALSE;
-  return (PetscBool)(!step->merges && (step->rough || step->joined > ratio));
+  return (PetscBool)((ends || !step->merges) && (step->rough || step->joined > ratio));
+}
+
+/* Ends with this level: it is handed over to finite volumes unless it is so small that it is solved exactly. */
+static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
+{
+  const VpLevel level = cycle->at[l].level;
+  VpCoarseCase  c;
+
+  PetscFunctionBegin;
+  PetscCall(VpCoarseCaseOf(level->mesh->geometry->lattice, cycle->options.coarse, level->backend->prefers, VpLevelIsUniform(level),
+                           VpMeshRanks(level->mesh), level->basis.n, &c));
+  cycle->nlevel = l + 1;
+  cycle->handed = (PetscBool)!VpCoarseIsExact(&c, VpProblemIsSingular(level->mesh, &level->problem));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What waits for the host, if only for messages, cannot be recorded. */
@@ -318,12 +337,20 @@ static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether the l-th level must be coarsened, if only to see whether it is handed over. A last level that was chosen because its inverse is
+/* Whether the l-th level must be coarsened, if only to see whether it is too rough. A last level that was chosen because its inverse is
    cheap is not. */
-static PetscBool IsCoarsened(VpCycle cycle, PetscInt l, int most)
+static PetscBool IsCoarsened(VpCycle cycle, PetscInt l)
 {
-  if (l < cycle->nlevel - 1) return PETSC_TRUE;
-  return (PetscBool)(l + 1 < cycle->npartial + most && cycle->options.levels > 0 && !cycle->count.dense && MayHandOver(cycle));
+  return (PetscBool)(l < cycle->nlevel - 1 || (cycle->options.levels > 0 && !cycle->count.dense && MayHandOver(cycle)));
+}
+
+/* step->joined where there is no coarser level: the largest ratio that keeps cells apart */
+static PetscErrorCode FindApart(VpCycle cycle, VpLevel level, Step *step)
+{
+  PetscFunctionBegin;
+  step->joined = 1;
+  if (level->problem.coefficient) PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &step->joined));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes levels until there are as many as were chosen, or one is handed over. spread: the coefficient on levels of an adaptive mesh */
@@ -344,11 +371,11 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     p.coarser = l < npartial ? spread[l + 1] : NULL;
     PetscCall(CreateLevel(cycle, l, step->mesh, &p, backend));
     PetscCall(VpMeshDestroy(&step->mesh));
-    if (!IsCoarsened(cycle, l, most)) break;
     step->lattice = l < npartial ? cycle->base : lattice[l - npartial];
-    PetscCall(Coarsen(cycle, at->level, step));
-    cycle->handed = HandsOver(cycle, at->level, step);
-    if (cycle->handed) cycle->nlevel = l + 1;
+    if (l + 1 == npartial + most) PetscCall(FindApart(cycle, at->level, step));
+    else if (!IsCoarsened(cycle, l)) break;
+    else PetscCall(Coarsen(cycle, at->level, step));
+    if (IsTooRough(cycle, at->level, step, (PetscBool)(l + 1 == npartial + most))) PetscCall(EndAt(cycle, l));
     if (l == cycle->nlevel - 1) break;
     PetscCall(CreateSmoother(cycle, l));
     PetscCall(VpLevelSetTransfer(at->level));

@@ -80,9 +80,9 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
   return VpLatticeCross(L, box, i, side);
 }
 
-/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing merges, or boxes would
-   although `whole` forbids it; *hard: as of VpCoarsening. */
-PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard);
+/* coarsenrule.c: sets `merge` (which is zero at first), `hard` and `jump`; *ends: nothing merges, or boxes would although `whole` forbids
+   it. */
+PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, VpCoarsening *, PetscBool *ends);
 
 /* coarsening.c */
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *);

@@ -145,6 +145,8 @@ typedef struct {
   int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
   PetscBool hard; /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step: cycles sweep twice. */
+  PetscReal jump; /* the largest quotient of the coefficients of neighbouring boxes that do not merge because of it; 1: none. Also where
+                     the rule ends */
 } VpCoarsening;
 
 /* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */

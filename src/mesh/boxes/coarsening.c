@@ -112,11 +112,12 @@ static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 {
   const int32_t nbox = fine->domain->nbox;
   PetscBool     ends = PETSC_FALSE;
+  PetscReal     jump;
 
   PetscFunctionBegin;
-  *c = (VpCoarsening){0};
+  *c = (VpCoarsening){.jump = 1};
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
-  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c->merge, &ends, &c->hard));
+  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
   else {
     ends = PETSC_TRUE;
     for (int32_t b = 0; b < nbox; b++) {
@@ -128,7 +129,9 @@ static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
     }
   }
   if (!ends) PetscCall(MakeCoarse(fine, (PetscBool)(how != VP_COARSEN_FULL), c));
+  jump = c->jump;
   if (!c->coarse) PetscCall(VpCoarseningDestroy(c));
+  c->jump = jump;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,6 +33,7 @@ typedef struct {
   int32_t        nbox, npair;
   const int32_t *slab[3];
   Pair          *pair;     /* [npair] */
+  PetscReal      jump;     /* the largest one that keeps boxes apart; 1: none does */
   PetscReal     *smallest; /* [nbox][3] the least size, as the box sees it, of a pair that may merge, in each direction */
 } Rule;
 
@@ -47,16 +48,17 @@ static inline PetscReal SizeSeen(const Rule *rule, int32_t box, int d, PetscReal
   return rule->fine->a ? size / PetscSqrtReal(rule->fine->a[3 * (size_t)box + d]) : size;
 }
 
-static PetscBool HaveSimilarCoefficients(VpLattice L, int32_t box, int32_t other)
+/* largest quotient of the coefficients of two boxes along a direction */
+static PetscReal CoefficientJump(VpLattice L, int32_t box, int32_t other)
 {
-  PetscBool similar = PETSC_TRUE;
+  PetscReal jump = 1;
 
   for (int d = 0; L->a && d < L->domain->dim; d++) {
     const PetscReal quotient = L->a[3 * (size_t)box + d] / L->a[3 * (size_t)other + d];
 
-    similar = (PetscBool)(similar && quotient <= JUMP && quotient * JUMP >= 1);
+    jump = PetscMax(jump, PetscMax(quotient, 1 / quotient));
   }
-  return similar;
+  return jump;
 }
 
 /* The box beyond a side, itself excluded. Where boxes have merged in direction `pairs` with their upper neighbours, both are one. */
@@ -174,9 +176,13 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
     const int     thin = ThinIn(rule->fine, b) | 1 << d;
 
     if (halves[c] && BitsOf(rule, b, d) == 1) halves[c] = IsInPatch(rule->domain, thin, -1, b);
-    if (boxes[c])
-      boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b) &&
-                 HaveSimilarCoefficients(rule->fine, b, VpBoxBeyond(rule->domain, b, 2 * d + 1));
+    if (boxes[c]) boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b);
+    if (boxes[c]) {
+      const PetscReal jump = CoefficientJump(rule->fine, b, VpBoxBeyond(rule->domain, b, 2 * d + 1));
+
+      boxes[c] = (PetscBool)(jump <= JUMP);
+      if (!boxes[c]) rule->jump = PetscMax(rule->jump, jump);
+    }
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
     if (slab[b] != b) continue;
@@ -355,8 +361,8 @@ static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the rule does with every box; *ends: there is no coarser lattice; *hard: as of VpCoarsening */
-static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
+/* what the rule does with every box; *ends: there is no coarser lattice */
+static PetscErrorCode Apply(Rule *rule, PetscBool whole, VpCoarsening *step, PetscBool *ends)
 {
   PairsOf *of;
   int      least = 4, most = 0;
@@ -368,7 +374,8 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   PetscCall(DropOverlaps(rule));
   PetscCall(CountStanding(rule, &least, &most));
   *ends = (PetscBool)(least >= 4); /* also without pairs */
-  *hard = (PetscBool)(most >= 3);
+  step->hard = (PetscBool)(most >= 3);
+  step->jump = rule->jump;
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
   for (int32_t i = 0; i < rule->npair; i++) {
     if (whole && rule->pair[i].chosen && rule->pair[i].upper >= 0) *ends = PETSC_TRUE;
@@ -376,7 +383,7 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int d = 0; d < rule->dim; d++) {
       const PairsOf mine = of[3 * (size_t)rule->slab[d][b] + d];
-      uint8_t      *m = &merge[3 * (size_t)b + d];
+      uint8_t      *m = &step->merge[3 * (size_t)b + d];
 
       if (mine.lower >= 0) *m = rule->pair[mine.lower].upper < 0 ? VP_MERGE_HALVES : VP_MERGE_LOWER;
       else if (mine.upper >= 0) *m = VP_MERGE_UPPER;
@@ -386,14 +393,14 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
+PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, VpCoarsening *step, PetscBool *ends)
 {
-  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
+  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox, .jump = 1};
 
   PetscFunctionBegin;
   for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetSlabs(rule.domain, d, &rule.slab[d]));
   PetscCall(PetscMalloc2(3 * (size_t)rule.nbox, &rule.pair, 3 * (size_t)rule.nbox, &rule.smallest));
-  PetscCall(Apply(&rule, whole, merge, ends, hard));
+  PetscCall(Apply(&rule, whole, step, ends));
   PetscCall(PetscFree2(rule.pair, rule.smallest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
