@@ -54,10 +54,10 @@ static double Potential(const Setting *s, double x)
 /* what leaves a cell with this potential: nothing through sides inside, the flux 1, and at the ends of x what the condition takes */
 static double Outflow(const Setting *s, VpMesh mesh, int32_t c)
 {
-  const VpGeometry g = mesh->geometry;
+  const VpGeometry   g = mesh->geometry;
   const VpCondition *is = &VpConditions[s->boundary];
-  PetscReal        lower[3], size[3];
-  double           a, x, sum;
+  PetscReal          lower[3], size[3];
+  double             a, x, sum;
 
   VpGeometryBounds(g, c, lower, size);
   a = CoefficientAt(s->coefficient, s->dim, lower, size);

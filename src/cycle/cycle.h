@@ -15,7 +15,7 @@ typedef struct {
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscReal    cell_ratio;  /* of VpCellSweepCreate(); PETSC_DECIDE: some cells where levels are handed over, else all */
   PetscReal    handover;    /* A level is handed over to finite volumes where the coefficients of siblings differ by more than this factor;
-                               PETSC_DECIDE: VpHandoverRatio() */
+                               0: VpHandoverRatio() */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
   VpCoarsen    coarsening;

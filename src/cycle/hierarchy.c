@@ -171,6 +171,7 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
                            VpMeshRanks(level->mesh), level->basis.n, &c));
   cycle->nlevel = l + 1;
   cycle->handed = (PetscBool)!VpCoarseIsExact(&c, VpProblemIsSingular(level->mesh, &level->problem));
+  if (!cycle->handed) PetscCall(VpSmootherDestroy(&cycle->at[l].smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -374,10 +375,10 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     step->lattice = l < npartial ? cycle->base : lattice[l - npartial];
     if (l + 1 == npartial + most) PetscCall(FindApart(cycle, at->level, step));
     else if (!IsCoarsened(cycle, l)) break;
-    else PetscCall(Coarsen(cycle, at->level, step));
+    if (l < cycle->nlevel - 1) PetscCall(CreateSmoother(cycle, l)); /* which may refuse the problem */
+    if (l + 1 < npartial + most) PetscCall(Coarsen(cycle, at->level, step));
     if (IsTooRough(cycle, at->level, step, (PetscBool)(l + 1 == npartial + most))) PetscCall(EndAt(cycle, l));
     if (l == cycle->nlevel - 1) break;
-    PetscCall(CreateSmoother(cycle, l));
     PetscCall(VpLevelSetTransfer(at->level));
     p.coefficient = step->coefficient;
     p.tensor = step->tensor;
@@ -403,7 +404,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, step.mesh, problem, spread));
   PetscCall(CreateAllLevels(cycle, &step, problem, backend, lattice, most, spread));
   if (cycle->options.coarse == VP_COARSE_VOLUMES) cycle->handed = PETSC_TRUE;
-  if (cycle->handed) PetscCall(CreateSmoother(cycle, cycle->nlevel - 1));
+  if (cycle->handed && !cycle->at[cycle->nlevel - 1].smoother) PetscCall(CreateSmoother(cycle, cycle->nlevel - 1));
   PetscCall(PetscFree(step.coefficient));
   for (PetscInt l = 0; l <= npartial; l++) PetscCall(PetscFree(spread[l]));
   if (npartial) PetscCall(CreateLeaves(cycle, finest, problem));

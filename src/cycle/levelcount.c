@@ -21,7 +21,7 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice fin
 /* as measured: degree 1 in 3D has few unknowns more than cells, so that a level costs less than its finite volumes */
 PetscReal VpHandoverRatio(const VpCycleOptions *options, int dim, int degree)
 {
-  if (options->handover >= 0) return options->handover;
+  if (options->handover > 0) return options->handover;
   return dim == 3 && degree == 1 ? 10 : 3;
 }
 
