@@ -204,6 +204,22 @@ run(2, 'inclusions', "-dm_refine 1 -solution_view vtk:$picture");
 open(my $drawn, '<:raw', $picture) or die $picture;
 ok(scalar(grep { /Name="coefficient"/ } <$drawn>), 'inclusions_draw_the_coefficient');
 
+# rock: what the wells give leaves, on any number of ranks and with any solver; odd numbers of cells are boxes of one cell
+for (['-cells 8,16,8', 1, 9.6191e-5], ['-cells 8,16,8', 3, 9.6191e-5], ['-cells 6,7,5 -dm_vpatchdg_degree 1', 1, 3.91308e-5],
+     ['-cells 6,7,5 -dm_vpatchdg_degree 1', 4, 3.91308e-5],
+     ['-cells 6,7,5 -dm_vpatchdg_degree 1 -options_file share/vpatchdg/options/assembled_cholesky.opts', 1, 3.91308e-5]) {
+  my ($options, $ranks, $known) = @$_;
+  my ($its, $gives, $leaves, $power) = run($ranks, 'rock', $options) =~ /^(\d+) iter.*\nthe wells give (\S+), (\S+) leave .*, power (\S+)$/m;
+  ok($power && $its <= 20 && abs($gives - $leaves) < 1e-5 && abs($power - $known) < 1e-4 * $known, "rock_lets_through_what_enters, $ranks ranks, '$options'");
+}
+SKIP: {
+  my $python = python();
+  skip('no python3 with a petsc4py of this PETSc, or no matplotlib', 1) if !$python || system("$python -c 'import matplotlib' 2>/dev/null");
+  run(2, 'rock', "-cells 4,6,4 -save $folder/rock.bin");
+  my $said = `$python -B examples/rock.py -saved $folder/rock.bin -picture $folder/rock.png 2>&1`;
+  ok(-s "$folder/rock.png" && $said =~ /permeability and pressure, 2592 unknowns$/m, 'rock_py_draws_what_rock_saves') or diag($said);
+}
+
 # channel: thin cells at walls, and guesses
 for my $ranks (1, 3) {
   my @told = run($ranks, 'channel', '-steps 6') =~ /t = (\S+): (\d) iterations, error (\S+)/g;
