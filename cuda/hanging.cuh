@@ -1,7 +1,7 @@
 /* Sides between cells of two sizes (VpHangView): traces of both cells, tangential interpolation, and lifts. A block works on one side at a
    time. Its threads are in groups, one for each of the 2^(DIM-1) fine faces; thread l of a group is at line l of a cell:
 
-      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. ToFace takes the coarse cell's
+      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. ToPart takes the coarse cell's
       |         | F1 |     traces to a group's face, ToFaces those of group 0 to all groups' faces; FromFaces adds up what comes back.
       |    K    +----+
       |         | F0 |
@@ -10,9 +10,9 @@
 #include "cell.cuh"
 #include "device/load.cuh"
 
-/* value V and slope Q at the end of a line */
+/* value V and slope Q at the end of a line; aligned, so that one instruction reads both */
 template <class T>
-struct TraceOf {
+struct alignas(2 * sizeof(T)) TraceOf {
   T V, Q;
 };
 
@@ -22,15 +22,14 @@ VP_FACE_FORM(static __device__ __forceinline__ void FaceTests, T)
 template <class T, int DIM, int N>
 struct HangThread {
   typedef TraceOf<T>   Trace;
-  typedef Pack<T, 2>   Both; /* V and Q, side by side in shared memory */
   static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
   static constexpr int room = 2 * threads; /* numbers of shared memory */
-  static constexpr int several = 512;      /* threads of a block that works on several sides: few lanes of its warps are idle then */
+  static constexpr int several = 512;      /* most threads of a block that works on several sides, so that few lanes of warps are idle */
   static constexpr int sides = Max(1, several / threads);
 
   const VpFace *face;
   const T      *form, *half, *lift;
-  T            *s;    /* the room; pairs of numbers are aligned */
+  T            *s;    /* the room, aligned as traces are */
   int           i, l; /* the group, the thread in it */
 
   __device__ __forceinline__ HangThread(const VpHangView &hang, T *shared)
@@ -47,7 +46,7 @@ struct HangThread {
     return form + (size_t)at * VP_HANG_FORM;
   }
 
-  /* at an end of a cell along d, which has the values u */
+  /* traces at an end along d of line l of a cell that has the values u */
   __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u) const
   {
     Trace t;
@@ -56,77 +55,75 @@ struct HangThread {
     return t;
   }
 
-  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before
-     they use them. */
+  /* Copies the matrices to shared memory, [4 N^2] numbers, and uses them there. Requires: all threads of the block call, and a barrier
+     follows. */
   __device__ __forceinline__ void KeepHalf(T *to)
   {
     for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) to[k] = half[k];
     half = to;
   }
-  /* where a group's traces are in shared memory */
-  __device__ __forceinline__ Both *Room(int group) const
+  /* a group's traces in shared memory */
+  __device__ __forceinline__ Trace *Room(int group) const
   {
-    return (Both *)s + lines * group;
+    return (Trace *)s + lines * group;
   }
-  /* row times a group's traces start, start + step, ... */
+  /* product of a row of a matrix with the traces start, start + step, ... of a group */
   __device__ __forceinline__ Trace Times(const T *row, int group, int start, int step) const
   {
     Trace t = {T(0), T(0)};
 
     UNROLL (int j = 0; j < N; j++) {
-      const T    a = row[j];
-      const Both u = Room(group)[start + j * step];
-      t.V += a * u.a[0];
-      t.Q += a * u.a[1];
+      const T     a = row[j];
+      const Trace u = Room(group)[start + j * step];
+      t.V += a * u.V;
+      t.Q += a * u.Q;
     }
     return t;
   }
   __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
   {
     __syncthreads();
-    Room(i)[l] = {t.V, t.Q};
+    Room(i)[l] = t;
     __syncthreads();
     t = Times(row, i, start, step);
   }
-  /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says */
-  __device__ __forceinline__ void ToPart(const T *M, int part, Trace &t) const
+  /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says: P, or (adjoint) R */
+  __device__ __forceinline__ void ToPart(int part, Trace &t, bool adjoint = false) const
   {
+    const T *M = half + (adjoint ? 2 * N * N : 0);
+
     Row(M + (part & 1) * N * N + l % N * N, l / N * N, 1, t);
     if (DIM == 3) Row(M + (part >> 1) * N * N + l / N * N, l % N, N, t);
   }
-  __device__ __forceinline__ void ToFace(int part, Trace &t) const
-  {
-    ToPart(half, part, t);
-  }
-  /* every group's t at its face, of group 0's t */
+  /* t = the traces at the group's face, for the traces t of group 0 on the whole side */
   __device__ __forceinline__ void ToFaces(Trace &t) const
   {
     __syncthreads();
-    if (i == 0) Room(0)[l] = {t.V, t.Q};
+    if (i == 0) Room(0)[l] = t;
     __syncthreads();
     t = Times(half + (i & 1) * N * N + l % N * N, 0, l / N * N, 1);
     if (DIM == 3) Row(half + (i >> 1) * N * N + l / N * N, l % N, N, t);
   }
-  /* the sum over all faces of t, each from its part */
+  /* t = the factors on the whole side, for the factors t on the faces of all groups */
   __device__ __forceinline__ void FromFaces(Trace &t) const
   {
-    ToPart(half + 2 * N * N, i, t);
+    ToPart(i, t, true);
     __syncthreads();
-    Room(i)[l] = {t.V, t.Q};
+    Room(i)[l] = t;
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int face = 0; face < faces; face++) {
-      const Both u = Room(face)[l];
-      t.V += u.a[0];
-      t.Q += u.a[1];
+      const Trace u = Room(face)[l];
+      t.V += u.V;
+      t.Q += u.Q;
     }
   }
 
-  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side,
-     from the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
+  /* here = the factors of V and Q of a test function on this side, in the form of a fine face with the coefficient a. At first `here` has
+     the traces on this side, and `beyond` has those on the other side. turned: this side is the one beyond the form's cell */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
-    FaceTests(form + 2 * turned, form + 2 * !turned, form[VP_HANG_GAMMA], a, &here.V, &here.Q, beyond.V, beyond.Q);
+    FaceTests(form, turned, a, &here.V, &here.Q, beyond.V, beyond.Q);
   }
 
   /* number k of the lift of t at an end */
@@ -134,14 +131,14 @@ struct HangThread {
   {
     return lift[2 * end * N + k] * t.V + lift[(2 * end + 1) * N + k] * t.Q;
   }
-  /* line l of a cell += sign times that, the numbers first, first + step, ... */
+  /* Adds sign times the lift of t to the numbers first, first + step, ... of line l of a cell. */
   __device__ __forceinline__ void AddLift(int d, int end, T sign, const Trace &t, T *y, int first, int step) const
   {
     T *line = y + LineStart<DIM>(d, N, l, N, N * N);
 
     for (int k = first; k < N; k += step) line[k * VpLineStride(d, N, N * N)] += sign * Lift(end, t, k);
   }
-  /* the same of the coarse cell, whose t all groups have */
+  /* y += sign times the lift of t on the coarse cell, for which all groups have the same t */
   __device__ __forceinline__ void AddLiftTogether(int d, int end, T sign, const Trace &t, T *y) const
   {
     AddLift(d, end, sign, t, y, i, faces);
@@ -149,7 +146,7 @@ struct HangThread {
   }
 };
 
-/* what hangplan.cuh finds of a range of cells */
+/* what hangplan.cuh finds for a range of cells */
 struct HangPlan {
   int32_t nface, nother;
   VpArray list;     /* faces, then the others */

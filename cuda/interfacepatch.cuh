@@ -1,11 +1,9 @@
-/* What a block does on an interface patch. Its parts K and F are solved one by one, by the tensor products of their lines; a dense matrix
-   of the side puts them together:
+/* What a block does on an interface patch (VpInterfaceView). The inverses of A_KK and A_FF are tensor products of lines. A dense matrix of
+   the side couples them:
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
 
-   Where the coefficient is the same everywhere, A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y.
-
-   In shared memory F is one array with 2n values along the side and n across it. */
+   If the coefficient is the same everywhere, the inverse of A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y. */
 #pragma once
 #include "interfacesum.cuh"
 #include "hanging.cuh"
@@ -16,8 +14,8 @@ template <class T>
 struct InterfaceWork {
   Field<T>       fine, coarse;
   VpHangView     sides;
-  const int32_t *type;
-  const T       *table, *weight, *excess;
+  const int32_t *type, *around;
+  const T       *table, *weight;
   T              reaction;
   const T       *ready = NULL; /* [entries][InterfaceTable::size] the tables that blocks have */
   T             *b = NULL;
@@ -25,13 +23,11 @@ struct InterfaceWork {
 
   static Field<T> All(const VpView *view, const void *x)
   {
-    const size_t values = view->dim == 3 ? (size_t)view->n * view->n * view->n : (size_t)view->n * view->n;
-
-    return Field<T>(view, x, (const T *)x + (size_t)view->nown * values);
+    return Field<T>(view, x, (const T *)x + (size_t)view->nown * view->n * VpFaceSize(view->n, view->dim));
   }
   InterfaceWork(const VpView *f, const VpView *c, const VpInterfaceView *e, const void *x, const void *xc)
-      : fine(All(f, x)), coarse(All(c, xc)), sides(e->sides), type(e->type), table((const T *)e->table), weight((const T *)e->weight),
-        excess((const T *)e->excess), reaction((T)e->reaction)
+      : fine(All(f, x)), coarse(All(c, xc)), sides(e->sides), type(e->type), around(e->around), table((const T *)e->table),
+        weight((const T *)e->weight), reaction((T)e->reaction)
   {
   }
 };
@@ -47,7 +43,7 @@ struct InterfaceSide : HangThread<T, DIM, N> {
   __device__ __forceinline__ InterfaceSide(const InterfaceWork<T> &work, T *shared) : S(work.sides, shared), w(work)
   {
   }
-  /* at an end of a line. The basis is that of a cycle's level, so the compiler knows how many values make traces. */
+  /* traces at an end of a line. The basis is that of a cycle's level, so the compiler knows how many values make traces. */
   static __device__ __forceinline__ Trace TraceAt(const Field<T> &f, int end, const T *line, int stride)
   {
     constexpr int nt = VpThinLayers(N, DIM), last = nt < VpDenseLayers(N) ? N - nt : 0;
@@ -56,31 +52,31 @@ struct InterfaceSide : HangThread<T, DIM, N> {
     Traces(nt, end * last, f.traces, end, line, stride, t.V, t.Q);
     return t;
   }
-  /* at line l of a cell, at an end along d */
+  /* traces at an end along d of line l of a cell that has the values u */
   __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u) const
   {
     return TraceAt(f, end, u + LineStart<DIM>(d, N, l, N, N * N), VpLineStride(d, N, N * N));
   }
-  /* the factors (Flux) of A_FK u on the group's cell F */
-  __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
+  /* the factors (Flux) on the group's cell F for the values u on K; a: VP_HANG_A or VP_HANG_EXCESS, where coefficients of faces begin */
+  __device__ __forceinline__ Trace ToFine(int32_t at, int a, const T *u) const
   {
     const VpFace &item = Face(at);
     Trace         here = {T(0), T(0)}, there = here;
 
     if (i == 0) there = Of(w.coarse, item.side / 2, item.side % 2, u);
     ToFaces(there);
-    Flux(Form(at), true, Form(at)[VP_HANG_A + i], here, there);
+    Flux(Form(at), true, Form(at)[a + i], here, there);
     return here;
   }
-  /* F += sign A_FK u, in y; nothing where not `there` */
+  /* Adds sign A_FK u to the group's cell F, in y. Without `there` it adds nothing. */
   __device__ __forceinline__ void AddToFine(int32_t at, bool there, T sign, const T *u, T *y) const
   {
     const VpFace &item = Face(at);
-    const Trace   fine = ToFine(at, u);
+    const Trace   fine = ToFine(at, VP_HANG_A, u);
 
     if (there) AddLift(item.side / 2, 1 - item.side % 2, sign, fine, y + (size_t)item.cell[1 + i] * values, 0, 1);
   }
-  /* r -= A_KF x, and -= the terms of K's values u with the `excess` of its line there */
+  /* r -= A_KF x and, where the coefficient varies, the terms of K's values u with the excess as the coefficient */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
   {
     const VpFace &item = Face(at);
@@ -89,57 +85,55 @@ struct InterfaceSide : HangThread<T, DIM, N> {
     Trace         here = {T(0), T(0)}, none = here;
 
     Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item.cell[1 + i], values)));
-    if (w.excess) {
+    if (w.weight) {
       Trace own = none;
       if (i == 0) own = Of(w.coarse, d, end, u);
       ToFaces(own);
-      Flux(form, false, w.excess[(size_t)at * faces + i], own, none);
+      Flux(form, false, form[VP_HANG_EXCESS + i], own, none);
       here.V += own.V;
       here.Q += own.Q;
     }
     FromFaces(here);
     AddLiftTogether(d, end, T(-1), here, r);
   }
-  /* the same terms of u on the refined cell beyond the side, which is as large as K and has r */
-  __device__ __forceinline__ void SubtractExcessBeyond(int32_t at, const T *u, T *r) const
+  /* r -= the terms of u with the excess as the coefficient, on the refined cell beyond the side. It is as large as K, so its traces in
+     reference scaling count 1/sqrt(2) and 1/sqrt(8) times as much as those of F. */
+  __device__ __forceinline__ void SubtractExcess(int32_t at, const T *u, T *r) const
   {
     const VpFace &item = Face(at);
-    const T      *form = Form(at), root = T(M_SQRT1_2);
-    const T       large[VP_HANG_A] = VP_LARGE_FORM(form, root);
-    Trace         here = {T(0), T(0)}, own = here;
+    Trace         here = ToFine(at, VP_HANG_EXCESS, u);
 
-    if (i == 0) own = Of(w.coarse, item.side / 2, item.side % 2, u);
-    ToFaces(own);
-    Flux(large, false, w.excess[(size_t)at * faces + i], here, own);
     FromFaces(here);
+    here.V *= T(M_SQRT1_2);
+    here.Q *= T(M_SQRT1_2 / 2);
     AddLiftTogether(item.side / 2, 1 - item.side % 2, T(-1), here, r);
   }
-  /* the first side of the same K */
-  __device__ __forceinline__ int32_t First(int32_t at, int32_t K) const
+  /* a side of the same K, or -1 */
+  __device__ __forceinline__ int32_t Around(int32_t at, int side) const
   {
-    int32_t first = at;
-    bool    same = true;
-
-    UNROLL (int i = 1; i < 2 * DIM; i++) {
-      same = same && at >= i && Face(at - i).cell[0] == K;
-      first -= same;
-    }
-    return first;
+    return __ldg(w.around + (size_t)at * 2 * DIM + side);
   }
-  __device__ __forceinline__ bool IsOf(int32_t at, int32_t K) const
+  /* f(side) for all sides of the same K */
+  template <class F>
+  __device__ __forceinline__ void ForSides(int32_t at, F f) const
   {
-    return at < w.sides.n && Face(at).cell[0] == K;
+    const int32_t *other = w.around + (size_t)at * 2 * DIM, *const end = other + 2 * DIM;
+
+#pragma unroll 1
+    for (; other < end; other++) {
+      if (__ldg(other) >= 0) f(__ldg(other));
+    }
   }
 };
 
 /* D is the direction across the side. */
 template <class T, int DIM, int N, int D>
 struct InterfacePatch : InterfaceSide<T, DIM, N> {
-  typedef InterfaceSide<T, DIM, N>     S;
-  typedef CellShape<DIM, N>            C;
-  typedef TraceOf<T>                   Trace;
-  typedef InterfaceTable<T, DIM, N, D> Tables;
-  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Face, S::Form, S::First, S::IsOf;
+  typedef InterfaceSide<T, DIM, N>  S;
+  typedef CellShape<DIM, N>         C;
+  typedef TraceOf<T>                Trace;
+  typedef InterfaceTable<T, DIM, N> Tables;
+  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Face, S::Form;
 
   /* rows of Z, numbers of an array that holds all F, and of `half` and `lift`; where arrays begin in shared memory */
   static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
@@ -149,12 +143,12 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
   {
     return (at_lines + (replaces ? 0 : faces * CellLines<T, DIM, N>::size)) * sizeof(T);
   }
-  /* threads and blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
+  /* threads and blocks of a multiprocessor, which bounds the registers. Blocks wait at barriers most of the time, so there must be many. */
   static constexpr int wanted = sizeof(T) == 4 ? 1024 : 512, most = 16, many = wanted / RoundUp(threads, VP_WARP),
                        least = many > most ? most : Max(1, many);
 
-  const T *Z;               /* of the entry */
-  int32_t  at, K, F, first; /* the side, its cell, the group's cell beyond it, the first side of K */
+  const T *Z;        /* of the entry */
+  int32_t  at, K, F; /* the side, its cell, the group's cell beyond it */
   int      end;
   bool     replaces; /* F's values are replaced, not corrected: the patch's inverse is exact on F */
   T        weight;
@@ -163,9 +157,9 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
   LineSum<T, DIM, N, D, true>  finer;        /* of F */
 
   __device__ __forceinline__ InterfacePatch(const InterfaceWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + at_maps + maps), at(which), K(Face(which).cell[0]), F(Face(which).cell[1 + i]), first(First(which, K)),
-        end(Face(which).side % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
-        u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
+      : S(work, shared + at_maps + maps), at(which), K(Face(which).cell[0]), F(Face(which).cell[1 + i]), end(Face(which).side % 2),
+        replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine), u(shared + at_u), v(u + values),
+        t(shared + at_t), other(t + 2 * threads),
         line(shared + at_lines), own{shared, w.reaction * weight}, finer{shared, w.reaction * weight}
   {
     T *map = shared + at_maps;
@@ -180,14 +174,15 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
     __pipeline_commit();
     __pipeline_wait_prior(1);
   }
-  /* begins to copy so many numbers, a multiple of W */
+  /* Begins to copy COUNT numbers, a multiple of W. */
   template <int COUNT>
   static __device__ __forceinline__ void Copy(const T *from, T *to)
   {
     ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, VP_WIDE_BYTES); });
   }
 
-  /* line l of the group's cell along e in arrays of all F that have `deep` values across the side, and its stride */
+  /* stride of the values of a line along e in an array of all F that has `deep` values across the side; start of line l of the group's cell
+     there */
   static __device__ __forceinline__ constexpr int Step(int e, int deep = N)
   {
     return LineSum<T, DIM, N, D, true>::stride(e, deep);
@@ -202,23 +197,23 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
     return start + LineStart<DIM>(e, N, l, Step(1, deep), DIM == 3 ? Step(DIM - 1, deep) : 0);
   }
 
-  /* t [side][line] = the traces beyond K's sides; 0 where there is no cell, and on sides in `without` */
-  __device__ __forceinline__ void TracesBeyond(int without) const
+  /* t [side][line] = the traces beyond K's sides; 0 where there is no cell, or finer ones */
+  __device__ __forceinline__ void TracesBeyond() const
   {
     static_assert(4 * DIM * lines <= 4 * threads, "t and the other traces hold them");
-    ForEach<2 * DIM * lines, threads>([&](int at) {
-      const int     side = at / lines, line = at % lines, e = side / 2;
+    ForEach<2 * DIM * lines, threads>([&](int number) {
+      const int     side = number / lines, line = number % lines, e = side / 2;
       const int32_t beyond = __ldg(w.coarse.neighbor + (size_t)K * 2 * DIM + side);
       Trace         its = {T(0), T(0)};
 
-      if (beyond >= 0 && !(without >> side & 1))
+      if (beyond >= 0 && S::Around(at, side) < 0)
         its = S::TraceAt(w.coarse, 1 - side % 2, w.coarse.Cell(beyond, values) + LineStart<DIM>(e, N, line, N, N * N),
                          VpLineStride(e, N, N * N));
-      t[2 * at] = its.V;
-      t[2 * at + 1] = its.Q;
+      t[2 * number] = its.V;
+      t[2 * number + 1] = its.Q;
     });
   }
-  /* u -= A x on K, but for the sides that hang; v = K's values, t as TracesBeyond. The groups share the values of a line among them. */
+  /* u -= A x on K without the terms of finer cells. v = K's values; t as TracesBeyond() makes it. The groups share the values of a line. */
   __device__ __forceinline__ void SubtractCoarse() const
   {
     UNROLL (int e = 0; e < DIM; e++) {
@@ -240,26 +235,24 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
       __syncthreads();
     }
   }
-  /* u = the residual of K, with traces of the finer level on sides that hang. Where F's values are replaced, what the new ones add is
-     subtracted later. v and t are lost */
+  /* u = the residual of K, with traces of the finer level where its cells are beyond K's sides. If F's values are replaced, the terms of F
+     are missing; SubtractFineOfPatch() subtracts them. v and t are lost. */
   __device__ __forceinline__ void CoarseResidual() const
   {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
-    int      without = 0;
 
-    for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Face(side).side;
     ForEach<values, threads>([&](int k) {
       v[k] = own[k];
       u[k] = b[k];
     });
-    TracesBeyond(without);
+    TracesBeyond();
     __syncthreads();
     SubtractCoarse();
-    for (int32_t side = first; IsOf(side, K); side++) {
+    S::ForSides(at, [&](int32_t side) {
       if (side != at || !replaces) S::SubtractFine(side, v, u);
-    }
+    });
   }
-  /* whether a cell is one of the patch's F: in a periodic direction with no others, the cell beyond F is */
+  /* Whether a cell is one of the patch's F. The cell beyond F is one of them in a periodic direction without other cells. */
   __device__ __forceinline__ bool IsFine(int32_t cell) const
   {
     bool is = false;
@@ -267,7 +260,7 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
     UNROLL (int k = 0; k < faces; k++) is = is || cell == Face(at).cell[1 + k];
     return is;
   }
-  /* y = b less what the cells beyond add to A x on all F */
+  /* y = b less what cells outside the patch add to A x, on all F */
   __device__ __forceinline__ void FineRight() const
   {
     const T *b = w.b + (size_t)F * values + l, *lift[DIM];
@@ -346,17 +339,17 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
     own.AddLifted(T(1), t, other, u);
     own.template Transform<true, false>(u, v);
   }
-  /* takes A_FF^-1 A_FK u from y, both in modes */
+  /* y -= A_FF^-1 A_FK u in modes, for the values u of K */
   __device__ __forceinline__ void SubtractCoarseOfPatch()
   {
-    const Trace here = S::ToFine(at, u);
+    const Trace here = S::ToFine(at, VP_HANG_A, u);
 
     t[LineAt(D, 2)] = here.V;
     t[LineAt(D, 2) + Step(D, 2)] = here.Q;
     __syncthreads();
     finer.AddLifted(-weight, t, other, y);
   }
-  /* Adds u to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
+  /* Adds u to the coarser level's vector, adds y to the finer level's vector or stores y there, and subtracts A_FK u from b. */
   __device__ __forceinline__ void Store() const
   {
     T *x = (T *)w.fine.Cell(F, values) + l, *xc = (T *)w.coarse.Cell(K, values);
@@ -366,7 +359,7 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
       x[k * lines] = replaces ? value : x[k * lines] + value;
     }
     ForEach<values, threads>([&](int k) { xc[k] += u[k]; });
-    for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, true, T(-1), u, w.b);
+    S::ForSides(at, [&](int32_t side) { S::AddToFine(side, true, T(-1), u, w.b); });
   }
   __device__ __forceinline__ void Solve()
   {

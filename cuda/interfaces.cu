@@ -1,9 +1,9 @@
 /* Interface patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F beyond one of its sides
-   (VpInterfaceView). A block works on one side, in the way of hanging.cuh, in AddCoarse on HangThread::sides of them. */
+   (VpInterfaceView). A block works on one side with groups of threads (hanging.cuh); in AddCoarse it works on HangThread::sides sides. */
 #include "interfacepatch.cuh"
 #include "plan/viewplans.cuh"
 
-/* b += sign A_FK xc, on n sides that are on the same side of their K: so no two of them have an F in common */
+/* b += sign A_FK xc, on n sides. Requires: all are the same side of their K, so that no two of them have an F in common */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, DIM, N>::sides)
   AddCoarse(const __grid_constant__ InterfaceWork<T> w, const int32_t *order, int32_t n, T sign)
@@ -17,7 +17,8 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   side.AddToFine(at, number < n, sign, w.coarse.Cell(side.Face(at).cell[0], S::values), w.b);
 }
 
-/* bc -= A_KF x and the rest, on the same sides: no two of them have K in common, or the refined cell beyond */
+/* bc -= A_KF x and, where the coefficient varies, the terms with the excess. Requires: all are the same side of their K, so that no two of
+   them have K or the refined cell beyond in common */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   SubtractFine(const __grid_constant__ InterfaceWork<T> w, const int32_t *order, T *bc)
@@ -29,33 +30,18 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   const T                              *u = w.coarse.Cell(K, S::values);
 
   side.SubtractFine(at, u, bc + (size_t)K * S::values);
-  if (!w.excess) return;
+  if (!w.weight) return;
   const int32_t refined = w.coarse.neighbor[(size_t)K * 2 * DIM + side.Face(at).side];
-  if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
+  if (refined < w.coarse.nown) side.SubtractExcess(at, u, bc + (size_t)refined * S::values);
 }
 
-/* A block makes an entry, in global memory. */
-template <class T, int DIM, int N, int D>
-__device__ __forceinline__ void Ready(const T *table, T *ready)
-{
-  InterfaceTable<T, DIM, N, D>::Copy(table, ready);
-  __syncthreads();
-  LineSum<T, DIM, N, D, false>{ready, T(0)}.Complete();
-  LineSum<T, DIM, N, D, true>{ready, T(0)}.Complete();
-}
-/* ready: as in InterfaceWork */
+/* ready: as in InterfaceWork. A block makes an entry. */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
-  ReadyInterfaces(const __grid_constant__ InterfaceWork<T> w, const int32_t *of_type, T *ready)
+__global__ void __launch_bounds__(InterfaceTable<T, DIM, N>::threads) ReadyInterfaces(const T *table, T *ready)
 {
-  const int32_t type = blockIdx.x;
-  const int     d = w.sides.face[of_type[type]].side / 2;
-  const T      *table = w.table + (size_t)type * VpInterfaceSize(N, DIM);
+  typedef InterfaceTable<T, DIM, N> Tables;
 
-  ready += (size_t)type * InterfaceTable<T, DIM, N, 0>::size;
-  if (d == 0) Ready<T, DIM, N, 0>(table, ready);
-  else if (DIM == 3 && d == 1) Ready<T, DIM, N, 1>(table, ready);
-  else Ready<T, DIM, N, DIM - 1>(table, ready);
+  Tables::Copy(table + (size_t)blockIdx.x * VpInterfaceSize(N, DIM), ready + (size_t)blockIdx.x * Tables::size);
 }
 
 /* Solves on the patches order[0], order[1], ...: none of them writes what another one reads or writes. */
@@ -122,12 +108,12 @@ struct Interfaces {
   {
     InterfaceWork<T> w(fine, coarse, interfaces, x, xc);
     InterfacePlan   *plan = NULL;
+    const size_t     bytes = InterfaceTable<T, DIM, N>::size * sizeof(T);
     const auto       fill = [&](InterfacePlan *p) {
       PetscFunctionBegin;
-      PetscCall(VpCudaAlloc((size_t)interfaces->ntype * InterfaceTable<T, DIM, N, 0>::size * sizeof(T), "tables of interface patches",
-                                  &p->ready.p));
-      PetscCall(VpCudaLaunch("tables of interface patches", ReadyInterfaces<T, DIM, N>, {interfaces->ntype, threads}, w,
-                                   interfaces->of_type, (T *)p->ready.p));
+      PetscCall(VpCudaAlloc(interfaces->ntype * bytes, "tables of interface patches", &p->ready.p));
+      PetscCall(VpCudaLaunch("tables of interface patches", ReadyInterfaces<T, DIM, N>, {interfaces->ntype, threads},
+                                   (const T *)interfaces->table, (T *)p->ready.p));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 

@@ -1,10 +1,10 @@
-/* The inverses of sums along the directions, by tables: of K, which has n values along each, or of all F together, which
-   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is
-   a short way, for traces have 2 numbers where values have n:
+/* The inverse of a sum of operators along the directions, by tables: of K, which has n values along each direction, or of all F
+   together, which have 2n values along the side and n across it. The inverse is diagonal in modes. There is a short way between traces at
+   the side and modes, for a line across the side has 2 traces and n values:
 
        values <--> modes <--> modes of traces [V, Q across the side] <--> traces
 
-   All threads of a block work on one array, in shared memory, too. Lines go to so many threads that each has a part of a line's values:
+   All threads of a block work on one array in shared memory. Where there are fewer lines than threads, several threads share a line:
 
        F, n = 2, 3D:  8 lines of 4 values, 2 threads each; 16 lines of 2 values, 1 thread each
 
@@ -13,7 +13,7 @@
 #include "device/load.cuh"
 #include <type_traits>
 
-/* f(at) for all at in [0, COUNT), shared out among so many threads of the block */
+/* f(at) for all at in [0, COUNT), which the THREADS threads of the block share */
 template <int COUNT, int THREADS, class F>
 __device__ __forceinline__ void ForEach(F f)
 {
@@ -23,9 +23,8 @@ __device__ __forceinline__ void ForEach(F f)
   }
 }
 
-/* The tables that a block has in shared memory: of an entry (VpInterfaceView.table), and what is made of them at set-up. D is the direction
-   across the side. */
-template <class T, int DIM, int N, int D>
+/* The tables that a block has in shared memory: an entry of VpInterfaceView.table up to Z, with longer rows. */
+template <class T, int DIM, int N>
 struct InterfaceTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
   static constexpr int W = Wide<T>::n;
@@ -38,49 +37,44 @@ struct InterfaceTable {
   {
     return (2 * m + 1) * row(m);
   }
-  static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
-  static constexpr int diagonals = Power(N, DIM) + threads * N;
-  static constexpr int modes = VpInterfaceZ(N, DIM) - VpInterfaceEnds(N, DIM); /* those along the normal at the side */
-  static constexpr int size = RoundUp(matrices + diagonals + modes, W);
+  /* where the table of K's lines, or of F's, along e begins; D is the direction across the side */
+  static __host__ __device__ constexpr int line(int D, bool fine, int e)
+  {
+    return VpInterfaceLine(block(N), block(2 * N), DIM, D, fine, e);
+  }
+  /* where a number of the entry is that has no row: one of the sums of eigenvalues (VpInterfaceSums) or ends (VpInterfaceEnds) */
+  static __host__ __device__ constexpr int after(int at)
+  {
+    return line(0, true, DIM) + at - VpInterfaceSums(N, DIM, 0);
+  }
+  static constexpr int size = RoundUp(after(VpInterfaceZ(N, DIM)), W);
 
-  /* of K, or of F: [modes] the eigenvalue, without the reaction */
-  static __host__ __device__ constexpr int eigenvalues(bool fine)
+  /* copies `count` numbers of blocks of m x m matrices */
+  template <int m, int count>
+  static __device__ __forceinline__ void CopyBlocks(const T *from, T *to)
   {
-    return matrices + fine * Power(N, DIM);
+    ForEach<count, threads>([=](int i) {
+      const int in = i % VpBlockSize(m);
+      to[i / VpBlockSize(m) * block(m) + in / m * row(m) + in % m] = from[i];
+    });
   }
-  /* of K, or of F: [V, Q][modes across] traces at the side, or lifts */
-  static __host__ __device__ constexpr int ends(bool fine, bool lifts)
+  static __device__ __forceinline__ void Copy(const T *entry, T *to)
   {
-    return matrices + diagonals + (2 * fine + lifts) * (modes / 4);
-  }
+    constexpr int narrow = (DIM + 1) * VpBlockSize(N), sums = VpInterfaceSums(N, DIM, 0);
 
-  /* the block of direction e: of F, or of K */
-  static __host__ __device__ constexpr int start(bool fine, int e)
-  {
-    return !fine ? e * block(N) : e == D ? DIM * block(N) : (DIM + 1) * block(N) + (e > D ? e - 1 : e) * block(2 * N);
-  }
-  /* where number i of a block of m x m matrices goes */
-  static __device__ __forceinline__ int Place(int m, int i)
-  {
-    return i / m * row(m) + i % m;
-  }
-  static __device__ __forceinline__ void Copy(const T *table, T *to)
-  {
-    constexpr int narrow = VpInterfaceWide(N, DIM, 0), before_ends = VpInterfaceEnds(N, DIM);
-
-    ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
-    ForEach<before_ends - narrow, threads>(
-      [=](int i) { to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = table[narrow + i]; });
-    ForEach<modes, threads>([=](int i) { to[ends(false, false) + i] = table[before_ends + i]; });
+    CopyBlocks<N, narrow>(entry, to);
+    CopyBlocks<2 * N, sums - narrow>(entry + narrow, to + (DIM + 1) * block(N));
+    ForEach<VpInterfaceZ(N, DIM) - sums, threads>([=](int i) { to[after(sums + i)] = entry[sums + i]; });
   }
 };
 
+/* D is the direction across the side. */
 template <class T, int DIM, int N, int D, bool FINE>
 struct LineSum {
-  typedef InterfaceTable<T, DIM, N, D> Tables;
-  static constexpr int                 threads = Tables::threads, W = Tables::W;
+  typedef InterfaceTable<T, DIM, N> Tables;
+  static constexpr int              threads = Tables::threads, W = Tables::W;
 
-  /* of an array that has `deep` values across the side */
+  /* number of values along e, and their stride, in an array that has `deep` values across the side */
   static __host__ __device__ constexpr int extent(int e, int deep)
   {
     return e == D ? deep : FINE ? 2 * N : N;
@@ -94,34 +88,13 @@ struct LineSum {
   T *table;
   T  reaction;
 
-  /* number `at` of an array of traces: which modes it has at 0 across the side, and whether it is V or Q */
-  static __device__ __forceinline__ int ModesAt(int at, int &k)
-  {
-    constexpr int low = stride(D, 2);
-
-    k = at / low % 2;
-    return at % low + at / (2 * low) * (low * N);
-  }
-
-  /* Completes the tables. Requires: they were copied, and a barrier followed. */
-  __device__ __forceinline__ void Complete() const
-  {
-    ForEach<values, threads>([&](int at) {
-      T sum = T(0);
-
-      UNROLL (int e = 0; e < DIM; e++)
-        sum += table[Tables::start(FINE, e) + 2 * extent(e, N) * Tables::row(extent(e, N)) + at / stride(e, N) % extent(e, N)];
-      table[Tables::eigenvalues(FINE) + at] = sum;
-    });
-  }
-
-  /* to = F, or B, along direction E, of an array */
+  /* to = F v, or B v, along direction E */
   template <int E, bool BACK, int DEEP>
   __device__ __forceinline__ void Contract(const T *v, T *to) const
   {
     constexpr int M = extent(E, DEEP), S = stride(E, DEEP), R = Tables::row(M), lines = stride(DIM, DEEP) / M, share = threads / lines,
                   most = (M + share - 1) / share;
-    const T  *A = table + Tables::start(FINE, E) + BACK * M * R;
+    const T  *A = table + Tables::line(D, FINE, E) + BACK * M * R;
     const int l = threadIdx.x % lines, part = threadIdx.x / lines, start = l % S + l / S * (S * M);
     T         in[R];
 
@@ -139,7 +112,7 @@ struct LineSum {
     }
     __syncthreads();
   }
-  /* v = F, or B, along all directions, but along the side alone in an array of traces. The other array changes places with v. Requires: all
+  /* v = F v, or B v, along all directions or, if v has traces, along those of the side. The two pointers are exchanged. Requires: all
      threads of the block call, and see v. Ensures: all see v. */
   template <bool BACK, bool TRACES>
   __device__ __forceinline__ void Transform(T *&v, T *&other) const
@@ -160,7 +133,7 @@ struct LineSum {
   }
   __device__ __forceinline__ T Inverse(int mode) const
   {
-    return Reciprocal(reaction + table[Tables::eigenvalues(FINE) + mode]);
+    return Reciprocal(reaction + table[Tables::after(VpInterfaceSums(N, DIM, FINE)) + mode]);
   }
   /* v = weight (A + reaction)^-1 v, in modes */
   __device__ __forceinline__ void Divide(T weight, T *v) const
@@ -171,12 +144,14 @@ struct LineSum {
   /* t = the traces of v, which has modes */
   __device__ __forceinline__ void TracesOf(const T *v, T *&t, T *&other) const
   {
+    constexpr int low = stride(D, 2);
+
     ForEach<traces, threads>([&](int at) {
-      int       k;
-      const int from = ModesAt(at, k);
+      const int k = at / low % 2, from = at % low + at / (2 * low) * (low * N);
       T         sum = T(0);
 
-      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE, false) + k * N + mode] * v[from + mode * stride(D, N)];
+      UNROLL (int mode = 0; mode < N; mode++)
+        sum += table[Tables::after(VpInterfaceEnds(N, DIM, FINE, 0)) + k * N + mode] * v[from + mode * stride(D, N)];
       t[at] = sum;
     });
     __syncthreads();
@@ -189,7 +164,7 @@ struct LineSum {
 
     Transform<false, true>(t, other);
     ForEach<values, threads>([&](int at) {
-      const T  *lifted = table + Tables::ends(FINE, true) + at / low % N;
+      const T  *lifted = table + Tables::after(VpInterfaceEnds(N, DIM, FINE, 1)) + at / low % N;
       const int from = at % low + at / (low * N) * (2 * low);
 
       v[at] += factor * Inverse(at) * (lifted[0] * t[from] + lifted[N] * t[from + low]);

@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
     TraceOf<T>    own = side.Of(f, d, end, f.Cell(cell, S::values));
     TraceOf<T>    there = side.Of(f, d, 1 - end, f.Cell(item.cell[1 + (coarse ? side.i : 0)], S::values));
 
-    if (coarse) side.ToFace(side.i, own);
-    else side.ToFace(part, there);
+    if (coarse) side.ToPart(side.i, own);
+    else side.ToPart(part, there);
     S::Flux(form, false, form[coarse ? VP_HANG_A + side.i : VP_HANG_A], own, there);
     if (coarse) side.FromFaces(own);
     side.AddLiftTogether(d, end, sign, own, y + (size_t)cell * S::values);

@@ -28,7 +28,7 @@ typedef struct {
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all interface patches, where xc is a vector of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpInterfaceView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K. If there is VpInterfaceView.excess, also bc -= the terms of xc on K with the excess as the
+  /* bc -= A_KF x on the leaves K. If there is VpInterfaceView.weight, also bc -= the terms of xc on K with the excess (VpHangView) as the
      coefficient, on K and on the refined cells beyond. */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpInterfaceView *, const void *x, const void *xc, void *bc);
   /* Solves on the interface patches [first, last) of `order`, and corrects x and xc by the solutions for the residuals of F and K.

@@ -52,30 +52,21 @@ enum { VP_MOST_SIZES = 8 };
 typedef struct {
   int32_t       n;
   const VpFace *face; /* [n] with their cells in ascending order */
-  const void   *form; /* [n][VP_HANG_FORM]: s, r, from VP_HANG_OTHER on s', r', then gamma, and from VP_HANG_A on a of the 2^(dim-1)
-                          faces */
+  const void   *form; /* [n][VP_HANG_FORM]: s, r, from VP_HANG_OTHER on s', r', then gamma, from VP_HANG_A on a of the 2^(dim-1) faces,
+                         and from VP_HANG_EXCESS on by how much each a is larger than the coefficient in the cell's line at this side */
   const void   *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
   const void   *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
-enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A + 4 };
-/* Initialisers. VP_TURNED_FORM is a form as the cells beyond see it. VP_LARGE_FORM is the same for a cell beyond that is twice as large,
-   where root is 1/sqrt(2). */
-#define VP_TURNED_FORM(form) \
-  { \
-    (form)[VP_HANG_OTHER], (form)[VP_HANG_OTHER + 1], (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
-  }
-#define VP_LARGE_FORM(form, root) \
-  { \
-    (form)[VP_HANG_OTHER] * (root), (form)[VP_HANG_OTHER + 1] * ((root) / 2), (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
-  }
+enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG_A + 4, VP_HANG_FORM = VP_HANG_EXCESS + 4 };
 /* Defines a function of the form of a fine face with the coefficient a, for a type of numbers. The traces *v, *q of a cell become the
-   factors of value and slope of the cell's test functions. v2, q2: traces beyond; own: s, r; other: s', r' */
+   factors of value and slope of the cell's test functions. v2, q2: traces beyond. turned: 1 if the cell is one of those beyond, else 0 */
 #define VP_FACE_FORM(function, Number) \
-  function(const Number *own, const Number *other, Number gamma, Number a, Number *v, Number *q, Number v2, Number q2) \
+  function(const Number *form, int turned, Number a, Number *v, Number *q, Number v2, Number q2) \
   { \
-    const Number jump = own[0] * *v - other[0] * v2, mean = (own[1] * *q - other[1] * q2) / 2; \
+    const Number *own = form + turned * VP_HANG_OTHER, *other = form + (1 - turned) * VP_HANG_OTHER; \
+    const Number  jump = own[0] * *v - other[0] * v2, mean = (own[1] * *q - other[1] * q2) / 2; \
 \
-    *v = a * (gamma * jump - mean) * own[0]; \
+    *v = a * (form[VP_HANG_GAMMA] * jump - mean) * own[0]; \
     *q = -a * jump / 2 * own[1]; \
   }
 /* The cells. */
@@ -133,50 +124,86 @@ typedef struct {
        |       | F |     along other directions. Z = M (1 - G M)^-1 couples both blocks. G takes a lift t on K's side to the traces of
        |   K   +---+     A_KK^-1 t there. M takes traces of K there to what they add to themselves through A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [column][row], 2 n^(dim-1) of each, V before Q.
-       +-------+---+ */
-enum { VP_INTERFACE_COLORS = 48, VP_INTERFACE_MODES = 8 };
+       +-------+---+
+
+   The values of all F are one array with n values along the side's normal and 2n along other directions. */
+enum { VP_INTERFACE_COLORS = 48 };
 typedef struct {
   VpHangView     sides;                   /* with K in ascending order */
+  const int32_t *around;                  /* [n][2 dim] the sides of the same K; -1 where the cells beyond are not finer */
   const int32_t *order;                   /* sides in the order of the steps of their patches */
   int32_t start[VP_INTERFACE_COLORS + 1]; /* step c is [start[c], start[c+1]) of `order`: one colour, or several with the result of colour
                                                by colour */
   int32_t kind[7];                        /* sides number s of leaves are [kind[s], kind[s+1]) of by_kind; on the host, as start */
   const int32_t *by_kind;                 /* all sides, also those whose patches other ranks solve. No two sides of a kind share a cell. */
   const int32_t *type;                    /* [n] entry of `table` */
-  const int32_t *of_type;                 /* [ntype] a side that has the entry */
   int32_t        ntype;
-  const void    *table;  /* [entries][VpInterfaceSize]: blocks [dim + 1][VpBlockSize] of K's lines and of F's line along the normal
-                            (VpBlockBuild); problems [dim - 1][VpFdmSize] of F's other lines (VpFdmBuild); [K, F][traces, what they get of
-                            lifts][V, Q][n] of the modes along the normal at the side; Z */
-  const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables, or NULL: 1 */
-  const void    *excess; /* [n][2^(dim-1)] differences of the coefficients of a side's faces from that of K's line there, or NULL: 0 */
+  const void    *table;  /* [ntype][VpInterfaceSize]: blocks [dim + 1][VpBlockSize] of K's lines and of F's line along the normal
+                            (VpBlockBuild); problems [dim - 1][VpFdmSize] of F's other lines (VpFdmBuild); the sums of eigenvalues of K's
+                            modes and of those of all F; [K, F][traces, what they get of lifts][V, Q][n] of the modes along the normal at
+                            the side; Z */
+  const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables. NULL: the coefficient is the same everywhere */
   double         reaction;
 } VpInterfaceView;
 VP_SIZE int VpFaceSize(int n, int dim)
 {
   return dim == 3 ? n * n : n;
 }
-/* offsets in an entry of VpInterfaceView.table: of F's other lines, the modes at the side, and Z; size of an entry [numbers] */
-VP_SIZE int VpInterfaceWide(int n, int dim, int line)
+/* number of trace l of the i-th cell F among the traces of all F on the side, [2n] or [2n][2n] */
+VP_SIZE int VpInterfaceTrace(int n, int i, int l)
 {
-  return (dim + 1) * VpBlockSize(n) + line * VpFdmSize(n);
+  return (i & 1) * n + l % n + ((i >> 1) * n + l / n) * 2 * n;
 }
-VP_SIZE int VpInterfaceEnds(int n, int dim)
+/* offset of the table of K's lines or, if fine is 1, of F's lines along d, in an entry whose blocks and problems have these sizes. normal:
+   the direction across the side. With d = dim it is the size of all these tables. */
+VP_SIZE int VpInterfaceLine(int block, int problem, int dim, int normal, int fine, int d)
 {
-  return VpInterfaceWide(n, dim, dim - 1);
+  return !fine ? d * block : d == normal ? dim * block : (dim + 1) * block + (d - (d > normal)) * problem;
 }
-/* offset, after VpInterfaceEnds, of the traces of modes or (lifted) of what the modes get of lifts, of K or (fine) of F */
-VP_SIZE int VpInterfaceModes(int n, int fine, int lifted)
+/* offsets in an entry of VpInterfaceView.table: of sums of eigenvalues, of traces or (lifted) what modes get of lifts, and of Z; size of an
+   entry [numbers] */
+VP_SIZE int VpInterfaceSums(int n, int dim, int fine)
 {
-  return (2 * fine + lifted) * 2 * n;
+  return VpInterfaceLine(VpBlockSize(n), VpFdmSize(n), dim, 0, 1, dim) + fine * n * VpFaceSize(n, dim);
+}
+VP_SIZE int VpInterfaceEnds(int n, int dim, int fine, int lifted)
+{
+  return VpInterfaceSums(n, dim, 1) + (n << (dim - 1)) * VpFaceSize(n, dim) + (2 * fine + lifted) * 2 * n;
 }
 VP_SIZE int VpInterfaceZ(int n, int dim)
 {
-  return VpInterfaceEnds(n, dim) + VP_INTERFACE_MODES * n;
+  return VpInterfaceEnds(n, dim, 2, 0);
 }
 VP_SIZE int VpInterfaceSize(int n, int dim)
 {
   return VpInterfaceZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+}
+/* K or, if fine is 1, all F as one: numbers of values along directions, and offsets of its tables in an entry */
+typedef struct {
+  int dim, n, normal, width; /* n values along the direction `normal`, `width` along others */
+  int line[3], sums, trace, lifted;
+} VpInterfaceBlock;
+static inline VpInterfaceBlock VpInterfaceBlockOf(int n, int dim, int normal, int fine)
+{
+  VpInterfaceBlock b = {dim, n, normal, fine ? 2 * n : n, {0, 0, 0}, VpInterfaceSums(n, dim, fine), 0, 0};
+
+  b.trace = VpInterfaceEnds(n, dim, fine, 0);
+  b.lifted = VpInterfaceEnds(n, dim, fine, 1);
+  for (int d = 0; d < dim; d++) b.line[d] = VpInterfaceLine(VpBlockSize(n), VpFdmSize(n), dim, normal, fine, d);
+  return b;
+}
+/* number of values along d; number of lines along the normal, and stride of their values */
+static inline int VpBlockExtent(const VpInterfaceBlock *b, int d)
+{
+  return d == b->normal ? b->n : b->width;
+}
+static inline int VpBlockLines(const VpInterfaceBlock *b)
+{
+  return VpFaceSize(b->width, b->dim);
+}
+static inline int VpBlockStride(const VpInterfaceBlock *b)
+{
+  return VpLineStride(b->normal, b->width, b->width * b->width);
 }
 
 /* number of a cell's low modes */

@@ -12,6 +12,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpFace *hang, double form
   const int       d = hang->side / 2, k = level->problem.degree;
   const PetscReal h = VpGeometrySize(mesh->geometry, hang->cell[0], d), there = VpGeometrySize(other->mesh->geometry, hang->cell[1], d),
                   a = VpLevelCoefficient(level, hang->cell[0], d);
+  const PetscReal line = VpHarmonicMean(a, VpLevelCoefficientBeyond(level, hang->cell[0], hang->side));
   const PetscReal H[2] = {coarse ? h : 2 * h, coarse ? 2 * there : there};
 
   form[0] = 1 / sqrt(h);
@@ -19,11 +20,11 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpFace *hang, double form
   form[VP_HANG_OTHER] = 1 / sqrt(there);
   form[VP_HANG_OTHER + 1] = 1 / (there * sqrt(there));
   form[VP_HANG_GAMMA] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
-  for (int i = 0; i < VP_HANG_FORM - VP_HANG_A; i++) {
+  for (int i = 0; i < VP_HANG_EXCESS - VP_HANG_A; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
-    const PetscReal b = is ? VpLevelCoefficient(other, hang->cell[1 + i], d) : 0;
 
-    form[VP_HANG_A + i] = is ? VpHarmonicMean(a, b) : 0;
+    form[VP_HANG_A + i] = is ? VpHarmonicMean(a, VpLevelCoefficient(other, hang->cell[1 + i], d)) : 0;
+    form[VP_HANG_EXCESS + i] = is ? form[VP_HANG_A + i] - line : 0;
   }
 }
 
@@ -60,11 +61,6 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, const VpFaces *faces
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceHanging(VpLevel level)
-{
-  return VpPlaceHanging(level, level, &level->mesh->faces, &level->arrays, &level->view.hang);
-}
-
 /* Computes row i of a tangential matrix, from functions of the side's cell (own) or of the cell beyond to those of the side's cell. bit:
    the half of the coarse side at which the fine cell lies */
 static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bit, int i, double row[])
@@ -91,7 +87,7 @@ static void NormalRow(VpLevel level, const VpFace *hang, const double form[], do
     const double V = basis->value[end][j], Q = basis->slope[end][j];
     double       value = own ? V : 0, slope = own ? Q : 0;
 
-    VpFaceTests(form, form + VP_HANG_OTHER, form[VP_HANG_GAMMA], a, &value, &slope, own ? 0 : V, own ? 0 : Q);
+    VpFaceTests(form, 0, a, &value, &slope, own ? 0 : V, own ? 0 : Q);
     row[j] = lift[i] * value + lift[n + i] * slope;
   }
 }

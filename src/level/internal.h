@@ -13,8 +13,6 @@ PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
 /* linetables.c: makes the lines of the level and of its view, the common lines included */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
-/* hanging.c: fills the level's view of the sides that hang */
-PetscErrorCode VpLevelPlaceHanging(VpLevel);
 /* hanging.c: splits one row of A's terms on a hanging side into products, and returns the number of these terms. A term adds normal[i]
    tangential[0][j] tangential[1][k] to the entry towards a function of `cell`, which has the index i along the side's normal and j, k along
    the other directions. The first `own` terms are towards the side's own cell. Requires: the level is on the host, in double precision. */

@@ -61,7 +61,7 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionBegin;
   PetscCall(PlaceNeighbors(level));
   PetscCall(VpLevelPlaceLines(level));
-  PetscCall(VpLevelPlaceHanging(level));
+  PetscCall(VpPlaceHanging(level, level, &level->mesh->faces, &level->arrays, &level->view.hang));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
   if (level->ops->prepare) PetscCall(level->ops->prepare(&level->view));

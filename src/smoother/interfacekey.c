@@ -1,5 +1,5 @@
-/* Keys of interface patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
-   are rounded, so that few keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
+/* Keys of interface patches. If the coefficient varies, a product approximates F's coefficients (VpFit), and numbers are rounded so that
+   few keys are different: coefficients of F, relative to K's, to steps, and those beyond the patch to octaves. */
 #include "interfacekey.h"
 
 void VpInterfaceWords(const VpInterfaceKey *key, int dim, uint64_t word[VP_INTERFACE_WORDS])
@@ -17,13 +17,13 @@ void VpInterfaceWords(const VpInterfaceKey *key, int dim, uint64_t word[VP_INTER
   }
 }
 
-/* A fit takes the 2^dim cells of a patch, so each F is there twice along the normal: the number among F of cell c. */
+/* the number among F of cell c of a fit. A fit has the 2^dim cells of a patch, so each F takes two places along the normal. */
 static int AtNormal(int c, int normal)
 {
   return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
 }
 
-/* F's coefficients as products of one factor a direction, which is 1 along the normal */
+/* Approximates F's coefficients by products of one factor per direction, which is 1 along the normal. */
 static void FitBeyond(VpLevel fine, const VpFace *interface, VpFit *fit, double *scale)
 {
   const int dim = fine->mesh->dim;
@@ -40,6 +40,7 @@ static double Octaves(double ratio)
   return ratio > 0 ? exp2(round(log2(ratio))) : 0;
 }
 
+/* key of F's line of two cells along d, which is the direction number `bit` along the side */
 static VpFdmKey PairOf(VpLevel fine, const VpFace *interface, int d, int bit, const VpFit *fit)
 {
   const int dim = fine->mesh->dim;
@@ -58,9 +59,10 @@ static VpFdmKey PairOf(VpLevel fine, const VpFace *interface, int d, int bit, co
   return pair;
 }
 
-/* Sets the coefficients of the forms between K and F, and those that lines have for what lies beyond. A line has one number a side: K's has
-   that of the stiffest F; F's has that of K as the softest F sees it and, on its other side, the largest ratio there. Patches must not see
-   less than there is: sweeps would enlarge errors. `times`: of F's fit; largest: K's coefficient. */
+/* Sets the coefficients of the forms between K and F, and the coefficients beyond the ends of lines along the normal. A line has one number
+   per end. K's line has the coefficient of the stiffest F. F's line has the coefficient of K relative to the softest F and, at its other
+   end, the largest ratio there. The coefficients of a patch must not be smaller than the true ones, or sweeps may enlarge errors. `times`:
+   scale of F's fit; largest: K's coefficient. */
 static void SetForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double times, double largest, VpInterfaceKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
@@ -87,12 +89,12 @@ VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *inte
   const int      dim = fine->mesh->dim, normal = interface->side / 2;
   VpInterfaceKey key = {
     .side = interface->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, interface->cell[1], normal), .reaction = VpLevelReaction(fine)};
-  double times, weight;
-  VpFit  fit;
+  const double largest = VpLevelLargest(coarse, interface->cell[0]);
+  double       times, weight = fine->typical / largest;
+  VpFit        fit;
 
   FitBeyond(fine, interface, &fit, &times);
-  times /= VpLevelLargest(coarse, interface->cell[0]);
-  weight = fine->typical / VpLevelLargest(coarse, interface->cell[0]);
+  times /= largest;
   if (!VpLevelIsUniform(fine)) {
     times = VpRoundRatio(times);
     weight = VpRoundRatio(weight);
@@ -108,7 +110,7 @@ VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *inte
     key.times[bit++] = times * fit.ratio[d];
   }
   VpHangingForm(coarse, fine, interface, key.form);
-  SetForms(fine, interface, &fit, times, VpLevelLargest(coarse, interface->cell[0]), &key);
+  SetForms(fine, interface, &fit, times, largest, &key);
   for (int i = 0; i < 1 << (dim - 1); i++) key.form[VP_HANG_A + i] *= fine->typical;
   return key;
 }

@@ -1,9 +1,8 @@
 /* The order of interface patches (VpInterfaceView). */
 #include "interfacekey.h"
-#include "../base/threads.h"
 
-/* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
-   and along its normal the same second bit. */
+/* Patches of a colour touch no cell of one another. They are on the same side of their K, whose coordinates have the same parities along
+   the side and the same second bit along its normal. */
 static int32_t ColorOf(VpMesh coarse, const VpFace *interface)
 {
   const int32_t *coord = coarse->geometry->coord + 3 * (size_t)interface->cell[0];
@@ -12,10 +11,9 @@ static int32_t ColorOf(VpMesh coarse, const VpFace *interface)
   for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == interface->side / 2) & 1);
   return color;
 }
-_Static_assert(VP_INTERFACE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
+_Static_assert(VP_INTERFACE_COLORS == 2 * 3 << 3, "a colour is a side and a bit per direction");
 
-/* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the
-   list. */
+/* order = list, sorted by number[item] < most. Items [start[k], start[k+1]) of it have the number k and keep the order of the list. */
 static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
 {
   for (int32_t k = 0; k <= most; k++) start[k] = 0;
@@ -30,12 +28,12 @@ static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t nu
    writes, or read what it writes. */
 typedef struct {
   VpMesh         fine;
-  const int32_t *order;      /* the patches of a colour */
+  const int32_t *around;     /* as of VpInterfaceView */
   int32_t       *step;       /* [ninterface] */
   uint8_t       *x, *b, *xc; /* [cells] 1 + the last step that writes x or b of a cell, or x of a coarser one; 0: none yet */
 } Steps;
 
-/* the most of these numbers of a cell and of those beyond its sides */
+/* largest of these numbers of a cell and of the cells beyond its sides */
 static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
 {
   uint8_t last = steps[cell];
@@ -52,89 +50,83 @@ static void FindStep(const Steps *s, int32_t at)
 {
   const VpMesh  mesh = s->fine;
   const VpFace *interface = mesh->relation->ends.face;
-  const int32_t K = interface[at].cell[0];
-  const int     faces = 1 << (mesh->dim - 1);
-  int32_t       first = at, past = at + 1;
+  const int     faces = 1 << (mesh->dim - 1), sides = 2 * mesh->dim;
+  const int32_t K = interface[at].cell[0], *F = interface[at].cell + 1, *around = s->around + (size_t)at * sides;
   uint8_t       steps = LastAround(VpMeshCoarser(mesh), s->xc, K);
 
-  while (first > 0 && interface[first - 1].cell[0] == K) first--;
-  while (past < mesh->relation->ends.n && interface[past].cell[0] == K) past++;
-  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, interface[at].cell[1 + i]));
-  for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[interface[side].cell[1 + i]]);
+  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, F[i]));
+  for (int i = 0; i < faces * sides; i++) {
+    if (around[i / faces] >= 0) steps = PetscMax(steps, s->b[interface[around[i / faces]].cell[1 + i % faces]]);
   }
   s->step[at] = steps++;
   s->xc[K] = steps;
-  for (int i = 0; i < faces; i++) s->x[interface[at].cell[1 + i]] = steps;
-  for (int32_t side = first; side < past; side++) {
-    for (int i = 0; i < faces; i++) s->b[interface[side].cell[1 + i]] = steps;
+  for (int i = 0; i < faces; i++) s->x[F[i]] = steps;
+  for (int i = 0; i < faces * sides; i++) {
+    if (around[i / faces] >= 0) s->b[interface[around[i / faces]].cell[1 + i % faces]] = steps;
   }
 }
 
-static void FindSteps(void *context, int32_t piece, int32_t first, int32_t last)
+/* number[i] = the step of patch i, for the n patches in `order`, which is that of colours. Cells beyond a patch's sides are read by what
+   writes them, so there is no need to note who reads. */
+static PetscErrorCode NumberSteps(VpMesh fine, const int32_t around[], int32_t n, const int32_t order[], int32_t number[])
 {
-  const Steps *steps = context;
-
-  for (int32_t i = first; i < last; i++) FindStep(steps, steps->order[i]);
-}
-
-/* number[item] = the patch's step, for those in the order of colours. Cells beyond a patch's sides are read by what writes them, so there
-   is no need to note who reads. */
-static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int32_t start[], int32_t number[])
-{
-  Steps s = {.fine = fine, .step = number};
+  Steps s = {.fine = fine, .around = around, .step = number};
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc3(fine->nlocal, &s.x, fine->nlocal, &s.b, VpMeshCoarser(fine)->nlocal, &s.xc));
-  for (int color = 0; color < VP_INTERFACE_COLORS; color++) {
-    s.order = order + start[color];
-    VpLoop(start[color + 1] - start[color], FindSteps, &s);
-  }
+  for (int32_t i = 0; i < n; i++) FindStep(&s, order[i]);
   PetscCall(PetscFree3(s.x, s.b, s.xc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* hanging[i] = the sides of interface i's K that hang, as bits. CPUs work on several patches at a time, best on those of like K. */
-static void FindHanging(const VpFaces *ends, int32_t hanging[])
+/* around: as of VpInterfaceView. hanging[i] = the sides of interface i's K that have an interface, as bits */
+static void FindAround(const VpFaces *ends, int sides, int32_t around[], int32_t hanging[])
 {
   const VpFace *interface = ends->face;
 
-  for (int32_t first = 0, last; first < ends->n; first = last) {
-    int32_t sides = 0;
-
-    for (last = first; last < ends->n && interface[last].cell[0] == interface[first].cell[0]; last++) sides |= 1 << interface[last].side;
-    for (int32_t i = first; i < last; i++) hanging[i] = sides;
+  for (int32_t i = 0; i < ends->n * sides; i++) around[i] = -1;
+  for (int32_t i = 0; i < ends->n; i++) {
+    for (int32_t j = i; j < ends->n && interface[j].cell[0] == interface[i].cell[0]; j++) {
+      around[i * sides + interface[j].side] = j;
+      around[j * sides + interface[i].side] = i;
+    }
+    hanging[i] = 0;
+    for (int side = 0; side < sides; side++) hanging[i] |= (around[i * sides + side] >= 0) << side;
   }
 }
 
+/* CPUs work on several patches at a time, best on those whose K have the same interfaces. */
 PetscErrorCode VpPlaceInterfaceOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays,
                                      VpInterfaceView *view)
 {
   const VpFaces *ends = &fine->relation->ends;
-  const int32_t  most = 1 << 2 * fine->dim;
-  int32_t       *list, *order, *number, *hanging, *start, n = 0;
+  const int      sides = 2 * fine->dim;
+  const int32_t  most = 1 << sides;
+  int32_t       *list, *order, *number, *hanging, *around, *start, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(ends->n, &list, ends->n, &order, ends->n, &number, ends->n, &hanging, PetscMax(types, most) + 1, &start));
+  PetscCall(PetscMalloc6(ends->n, &list, ends->n, &order, ends->n, &number, ends->n, &hanging, ends->n * sides, &around,
+                         PetscMax(types, most) + 1, &start));
   for (int32_t i = 0; i < ends->n; i++) {
     list[i] = i;
     number[i] = ends->face[i].side;
   }
-  Sort(ends->n, list, 2 * fine->dim, number, view->kind, order);
+  Sort(ends->n, list, sides, number, view->kind, order);
   PetscCall(VpPlaceArray(arrays, order, ends->n, "interface patches", &view->by_kind));
   for (int32_t i = 0; i < ends->n; i++) {
     number[i] = ColorOf(VpMeshCoarser(fine), &ends->face[i]);
     if (VpMeshSweepsEnd(fine, &ends->face[i])) list[n++] = i;
   }
-  FindHanging(ends, hanging);
+  FindAround(ends, sides, around, hanging);
+  PetscCall(VpPlaceArray(arrays, around, ends->n * sides, "interface patches", &view->around));
   Sort(n, list, types, type, start, order);
   Sort(n, order, most, hanging, start, list);
   Sort(n, list, VP_INTERFACE_COLORS, number, view->start, order);
   if (together) {
-    PetscCall(NumberSteps(fine, order, view->start, number));
+    PetscCall(NumberSteps(fine, around, n, order, number));
     Sort(n, order, VP_INTERFACE_COLORS, number, view->start, list);
   }
   PetscCall(VpPlaceArray(arrays, together ? list : order, n, "interface patches", &view->order));
-  PetscCall(PetscFree5(list, order, number, hanging, start));
+  PetscCall(PetscFree6(list, order, number, hanging, around, start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

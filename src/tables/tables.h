@@ -191,6 +191,8 @@ static inline void VpTransferHalves(const VpBasis *basis, double P[], double R[]
 {
   VpTransferBuild(basis, 0.5, P, R);
 }
+/* u = A u on lines of m <= 2 VP_MAX_N values, which are `stride` apart. u: [lines][m] numbers */
+void VpLinesApply(int m, const double A[], int stride, int lines, double u[]);
 /* u = (M_z x M_y x M_x) u, where M is P or R, and bit d of `child` selects M[0] or M[1] along direction d. With dim - 1 in place of dim it
    does the same on a side. */
 void VpTransferApply(int dim, int n, const double M[], int child, double u[]);

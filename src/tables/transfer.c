@@ -50,21 +50,24 @@ void VpTransferBuild(const VpBasis *b, double fraction, double P[], double R[])
   MirrorHalf(b, mirrored[1], R + n * n);
 }
 
+void VpLinesApply(int m, const double A[], int stride, int lines, double u[])
+{
+  double t[2 * VP_MAX_N];
+
+  for (int line = 0; line < lines; line++) {
+    double *p = u + line % stride + line / stride * stride * m;
+
+    for (int i = 0; i < m; i++) {
+      t[i] = 0;
+      for (int j = 0; j < m; j++) t[i] += A[i * m + j] * p[j * stride];
+    }
+    for (int i = 0; i < m; i++) p[i * stride] = t[i];
+  }
+}
+
 void VpTransferApply(int dim, int n, const double M[], int child, double u[])
 {
   const int all = (int)PetscPowInt(n, dim);
 
-  for (int d = 0, stride = 1; d < dim; d++, stride *= n) {
-    const double *A = M + (child >> d & 1) * n * n;
-
-    for (int line = 0; line < all / n; line++) {
-      double *p = u + line % stride + line / stride * stride * n, t[VP_MAX_N];
-
-      for (int i = 0; i < n; i++) {
-        t[i] = 0;
-        for (int j = 0; j < n; j++) t[i] += A[i * n + j] * p[j * stride];
-      }
-      for (int i = 0; i < n; i++) p[i * stride] = t[i];
-    }
-  }
+  for (int d = 0, stride = 1; d < dim; d++, stride *= n) VpLinesApply(n, M + (child >> d & 1) * n * n, stride, all / n, u);
 }

@@ -3,7 +3,7 @@
 #include "halo.h"
 
 enum { FACES = 1 << (DIM - 1), LINES = ROWS };
-typedef V Traces[2][LINES]; /* V and Q on a side, n^(dim-1) of each */
+typedef V Traces[2 * LINES]; /* V, then Q on a side, n^(dim-1) of each */
 
 /* v [slow][n][fast] = A v, with one matrix for all lanes: one function per degree */
 typedef void Along(const REAL A[], int slow, int fast, V v[]);
@@ -27,22 +27,19 @@ INLINE void Clear(int count, V v[])
 {
   for (int i = 0; i < count; i++) v[i] = (V){0};
 }
-INLINE void ClearTraces(int n, Traces t)
+/* number of traces on a side */
+INLINE int TraceCount(int n)
 {
-  for (int k = 0; k < 2; k++) Clear(Power(n) / n, t[k]);
-}
-INLINE void CopyTraces(int n, Traces from, Traces to)
-{
-  for (int k = 0; k < 2; k++) memcpy(to[k], from[k], (size_t)(Power(n) / n) * sizeof(V));
+  return 2 * Power(n) / n;
 }
 
 /* t = V and Q of cells on one of their sides, for the values u */
 OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces t)
 {
-  const int   stride = VpLineStride(side / 2, n, n * n), end = side % 2;
+  const int   stride = VpLineStride(side / 2, n, n * n), end = side % 2, lines = Power(n) / n;
   const REAL *value = (const REAL *)view->traces + 2 * end * view->nt, *slope = value + view->nt;
 
-  for (int l = 0; l < Power(n) / n; l++) {
+  for (int l = 0; l < lines; l++) {
     const V *p = u + VpLineStart(n, stride, l) + view->first[end] * stride;
     V        sum[2] = {{0}, {0}};
 
@@ -50,7 +47,7 @@ OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces
       sum[0] += value[i] * p[i * stride];
       sum[1] += slope[i] * p[i * stride];
     }
-    for (int k = 0; k < 2; k++) t[k][l] = sum[k];
+    for (int k = 0; k < 2; k++) t[k * lines + l] = sum[k];
   }
 }
 
@@ -67,13 +64,10 @@ OUTLINE void LoadTraces(const VpView *view, int n, int side, const REAL *const p
 INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, Traces out)
 {
   const REAL *matrix = half;
-  const int   lines = Power(n) / n;
 
-  CopyTraces(n, in, out);
-  for (int k = 0; k < 2; k++) {
-    along(matrix + (part & 1) * n * n, lines / n, 1, out[k]);
-    if (DIM == 3) along(matrix + (part >> 1 & 1) * n * n, 1, n, out[k]);
-  }
+  memcpy(out, in, (size_t)TraceCount(n) * sizeof(V));
+  along(matrix + (part & 1) * n * n, TraceCount(n) / n, 1, out);
+  if (DIM == 3) along(matrix + (part >> 1 & 1) * n * n, 2, n, out);
 }
 
 /* sum += the factors on the whole side for the factors `in` on one fine face; half: P, then R (VpHangView) */
@@ -82,28 +76,27 @@ INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces 
   Traces whole;
 
   ToPart(n, along, (const REAL *)half + 2 * n * n, part, in, whole);
-  for (int k = 0; k < 2; k++) {
-    for (int l = 0; l < Power(n) / n; l++) sum[k][l] += whole[k][l];
-  }
+  for (int l = 0; l < TraceCount(n); l++) sum[l] += whole[l];
 }
 
 VP_FACE_FORM(INLINE void FaceTests, V)
 /* here = the factors of V and Q of a test function on this side, in the form of a fine face with the coefficient a. At first `here` has the
-   traces on this side, and `beyond` has those on the other side. */
-OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
+   traces on this side, and `beyond` has those on the other side. turned: 1 if this side is the one beyond the form's cell, else 0 */
+OUTLINE void Flux(int n, const V form[], int turned, V a, Traces here, Traces beyond)
 {
-  for (int l = 0; l < Power(n) / n; l++)
-    FaceTests(form, form + VP_HANG_OTHER, form[VP_HANG_GAMMA], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
+  const int lines = Power(n) / n;
+
+  for (int l = 0; l < lines; l++) FaceTests(form, turned, a, &here[l], &here[lines + l], beyond[l], beyond[lines + l]);
 }
 
 /* y += sign times the lift of t at a side */
 OUTLINE void AddLift(const VpHangView *hang, int n, int side, REAL sign, Traces t, V y[])
 {
-  const int   stride = VpLineStride(side / 2, n, n * n);
+  const int   stride = VpLineStride(side / 2, n, n * n), lines = Power(n) / n;
   const REAL *lift = (const REAL *)hang->lift + 2 * (side % 2) * n;
 
-  for (int l = 0; l < Power(n) / n; l++) {
-    const V value = sign * t[0][l], slope = sign * t[1][l];
+  for (int l = 0; l < lines; l++) {
+    const V value = sign * t[l], slope = sign * t[lines + l];
     V      *p = y + VpLineStart(n, stride, l);
 
     for (int i = 0; i < n; i++) p[i * stride] += lift[i] * value + lift[n + i] * slope;

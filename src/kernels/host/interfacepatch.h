@@ -16,10 +16,9 @@ typedef struct {
   unsigned    hang;                 /* bits of the sides that hang for some K */
   int32_t     K[W], at[2 * DIM][W]; /* K; indices of its sides in the view, -1 if they do not hang */
   int         place[FACES][VALUES]; /* indices of values of a cell F among the values of all F */
+  Modes       coarser, finer;       /* of K, of all F */
   const REAL *entry[W];             /* the entries from which the following is made: */
-  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + VP_INTERFACE_MODES * VP_MAX_N];
-  V           weight;
-  Modes       coarser, finer; /* of K, of all F */
+  V           weight, table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + (1 + FACES) * VALUES + 8 * VP_MAX_N];
 } Patches;
 
 /* r -= what the cells' own values `own` add to A x */
@@ -55,23 +54,6 @@ OUTLINE void SubtractSide(const Interfaces *e, const VpView *view, const int32_t
   if (any >= 0) e->degree->halo(view, &halo, u, r);
 }
 
-/* Whether y replaces F's values instead of correcting them, because the inverse of A_FF is exact. */
-INLINE int Replaces(const Interfaces *e)
-{
-  return !e->interfaces->weight;
-}
-
-/* index of the first side of the same K */
-INLINE int32_t First(const Interfaces *e, int32_t at)
-{
-  while (at > 0 && Side(e, at - 1)->cell[0] == Side(e, at)->cell[0]) at--;
-  return at;
-}
-INLINE int IsOf(const Interfaces *e, int32_t at, int32_t K)
-{
-  return at < e->interfaces->sides.n && Side(e, at)->cell[0] == K;
-}
-
 /* r = the residual of K, with traces of the finer level on sides that hang. If F's values are replaced, r lacks the terms of F, which
    SolvePatches subtracts. */
 OUTLINE void CoarseResidual(const Patches *p, V r[])
@@ -89,10 +71,8 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
   for (int side = 0; side < 2 * DIM; side++) {
     SubtractSide(e, e->coarse, p->K, side, p->at[side], e->xc, r);
     if (!(p->hang >> side & 1)) continue;
-    if (side != p->side || !Replaces(e)) SubtractBeyond(e, side, p->at[side], r);
-    if (!e->interfaces->excess) continue;
-    SideTraces(e->coarse, e->degree->n, side, own, t);
-    SubtractExcess(e, side, p->at[side], 0, t, r);
+    if (Varies(e)) SideTraces(e->coarse, e->degree->n, side, own, t);
+    if (side != p->side || Varies(e)) SubtractBeyond(e, side, p->at[side], Varies(e) ? t : NULL, r);
   }
 }
 
@@ -123,14 +103,14 @@ OUTLINE void FineRight(const Patches *p, V y[])
     Beyond(e, p->at[p->side], i, cell);
     Pointers(e, e->b, cell, from);
     LoadCells(N, 0, N, from, NULL, r);
-    if (!Replaces(e)) {
+    if (Varies(e)) {
       Pointers(e, e->x, cell, from);
       LoadCells(N, 0, N, from, NULL, own);
       SubtractLines(e, e->fine, cell, own, r);
     }
     memset(skip, -1, sizeof skip);
     for (int side = 0; side < 2 * DIM; side++) {
-      if (Replaces(e)) SkipFine(p, cell, side, skip);
+      if (!Varies(e)) SkipFine(p, cell, side, skip);
       SubtractSide(e, e->fine, cell, side, skip, e->x, r);
     }
     for (int k = 0; k < N; k++) y[p->place[i][k]] = r[k];
@@ -148,17 +128,10 @@ OUTLINE void Couple(const Patches *p, Traces t)
     REAL        sum[2 * LINES] = {0};
 
     for (int column = 0; column < 2 * m; column++) {
-      const REAL a = t[column / m][column % m][l];
-      for (int row = 0; row < 2 * m; row++) sum[row] += Z[column * 2 * m + row] * a;
+      for (int row = 0; row < 2 * m; row++) sum[row] += Z[column * 2 * m + row] * t[column][l];
     }
-    for (int row = 0; row < 2 * m; row++) t[row / m][row % m][l] = sum[row];
+    for (int row = 0; row < 2 * m; row++) t[row][l] = sum[row];
   }
-}
-
-/* index of trace l of the i-th cell F among the traces of all F, [2n] or [2n][2n] */
-INLINE int WideLine(int n, int i, int l)
-{
-  return (i & 1) * n + l % n + ((i >> 1) * n + l / n) * 2 * n;
 }
 
 /* Solves for y and u in modes, from r_F in y and r_K in u. */
@@ -168,34 +141,28 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   const VpHangView *sides = &e->interfaces->sides;
   const int32_t    *at = p->at[p->side];
   const int         n = e->degree->n, lines = Power(n) / n;
-  V                 form[VP_HANG_FORM], wide[2][FACES * LINES];
-  V *const          beyond[2] = {wide[0], wide[1]};
+  V                 form[VP_HANG_FORM], wide[2 * FACES * LINES];
   Traces            t, sum;
-  V *const          of_K[2] = {t[0], t[1]};
 
   LoadForms(sides, at, form);
   Solve(&p->finer, p->weight, y);
-  TracesOf(&p->finer, y, beyond);
-  ClearTraces(e->degree->n, sum);
+  TracesOf(&p->finer, y, wide);
+  Clear(2 * lines, sum);
   for (int i = 0; i < FACES; i++) {
-    for (int l = 0; l < lines; l++) {
-      for (int k = 0; k < 2; k++) t[k][l] = wide[k][WideLine(n, i, l)];
-    }
-    AddFromFine(e, form, i, t, sum);
+    for (int l = 0; l < 2 * lines; l++) t[l] = wide[l / lines * FACES * lines + VpInterfaceTrace(n, i, l % lines)];
+    AddFromFine(e, form, i, NULL, t, sum);
   }
   AddLift(sides, n, p->side, -1, sum, u);
   Solve(&p->coarser, p->weight, u);
-  TracesOf(&p->coarser, u, of_K);
+  TracesOf(&p->coarser, u, t);
   Couple(p, t);
-  AddLifted(&p->coarser, (V){0} + 1, of_K, u);
-  TracesOf(&p->coarser, u, of_K);
+  AddLifted(&p->coarser, (V){0} + 1, t, u);
+  TracesOf(&p->coarser, u, t);
   for (int i = 0; i < FACES; i++) {
-    ToFine(e, form, i, t, sum);
-    for (int l = 0; l < lines; l++) {
-      for (int k = 0; k < 2; k++) wide[k][WideLine(n, i, l)] = sum[k][l];
-    }
+    ToFine(e, form, form[VP_HANG_A + i], i, t, sum);
+    for (int l = 0; l < 2 * lines; l++) wide[l / lines * FACES * lines + VpInterfaceTrace(n, i, l % lines)] = sum[l];
   }
-  AddLifted(&p->finer, -p->weight, beyond, y);
+  AddLifted(&p->finer, -p->weight, wide, y);
 }
 
 /* Adds u [values] to the coarser level's vector, adds y to the finer level's vector or stores y there, and subtracts A_FK u from b. */
@@ -212,8 +179,8 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
     Beyond(e, p->at[p->side], i, cell);
     for (int k = 0; k < N; k++) v[k] = y[p->place[i][k]];
     Targets(e, p->new_x, cell, spare, to);
-    if (Replaces(e)) StoreCells(N, v, NULL, NULL, to);
-    else AddCells(N, v, to);
+    if (Varies(e)) AddCells(N, v, to);
+    else StoreCells(N, v, NULL, NULL, to);
   }
   for (int side = 0; side < 2 * DIM; side++) {
     Traces t;
@@ -225,30 +192,21 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
   AddTo(e, p->new_xc, p->K, u);
 }
 
-/* Sets what depends on the side: sizes, functions and indices. */
+/* Sets what depends on the side: modes and indices. */
 INLINE void SetSide(Patches *p, int side)
 {
-  const Interfaces *e = &p->interfaces;
-  const int         n = e->degree->n, d = side / 2, wide = 2 * n;
+  const Degree *degree = p->interfaces.degree;
+  const int     n = degree->n;
 
   p->side = side;
-  p->coarser.n = p->finer.n = p->coarser.width = n;
-  p->finer.width = wide;
-  p->coarser.d = p->finer.d = d;
-  for (int k = 0; k < 2; k++) {
-    p->coarser.along[k] = e->degree->lanes[0];
-    p->finer.along[k] = e->degree->lanes[k];
-  }
+  p->coarser = (Modes){VpInterfaceBlockOf(n, DIM, side / 2, 0), {degree->lanes[0], degree->lanes[0]}, p->table};
+  p->finer = (Modes){VpInterfaceBlockOf(n, DIM, side / 2, 1), {degree->lanes[0], degree->lanes[1]}, p->table};
+  const int stride = VpBlockStride(&p->coarser.block), wide = VpBlockStride(&p->finer.block);
   for (int i = 0; i < FACES; i++) {
-    for (int k = 0; k < Count(e); k++) {
-      int at = 0; /* index of value k of the i-th cell */
+    for (int l = 0; l < Power(n) / n; l++) {
+      const int from = VpLineStart(n, stride, l), to = VpLineStart(n, wide, VpInterfaceTrace(n, i, l));
 
-      for (int f = DIM - 1, bit = DIM - 2; f >= 0; f--) {
-        const int index = k / (f == 0 ? 1 : f == 1 ? n : n * n) % n;
-
-        at = at * (f == d ? n : wide) + index + (f == d ? 0 : (i >> bit-- & 1) * n);
-      }
-      p->place[i][k] = at;
+      for (int k = 0; k < n; k++) p->place[i][from + k * stride] = to + k * wide;
     }
   }
 }
@@ -256,10 +214,8 @@ INLINE void SetSide(Patches *p, int side)
 /* Sets the tables of the patches at work, unless they are set already. */
 INLINE void SetTables(Patches *p)
 {
-  const Interfaces      *e = &p->interfaces;
-  const VpInterfaceView *interfaces = e->interfaces;
-  const int              n = e->degree->n, block = VpBlockSize(n), normal = p->side / 2;
-  const V               *wide = p->table + VpInterfaceWide(n, DIM, 0), *ends = p->table + VpInterfaceEnds(n, DIM);
+  const VpInterfaceView *interfaces = p->interfaces.interfaces;
+  const int              n = p->interfaces.degree->n;
   REAL                   weight[W];
   int                    known = 1;
 
@@ -274,17 +230,8 @@ INLINE void SetTables(Patches *p)
   if (known) return;
   p->weight = Load(weight);
   LoadLanes(VpInterfaceZ(n, DIM), p->entry, 0, p->table);
-  for (int d = 0; d < DIM; d++) {
-    p->coarser.line[d] = p->table + d * block;
-    p->finer.line[d] = d == normal ? p->table + DIM * block : wide;
-    if (d != normal) wide += VpFdmSize(n);
-  }
-  p->coarser.trace = ends + VpInterfaceModes(n, 0, 0);
-  p->coarser.lifted = ends + VpInterfaceModes(n, 0, 1);
-  p->finer.trace = ends + VpInterfaceModes(n, 1, 0);
-  p->finer.lifted = ends + VpInterfaceModes(n, 1, 1);
-  SetInverse(&p->coarser, (REAL)interfaces->reaction * p->weight);
-  SetInverse(&p->finer, (REAL)interfaces->reaction * p->weight);
+  for (int i = VpInterfaceSums(n, DIM, 0); i < VpInterfaceEnds(n, DIM, 0, 0); i++)
+    p->table[i] = 1 / (p->table[i] + (REAL)interfaces->reaction * p->weight);
 }
 
 /* Takes the next patches, at most W, that are on the same side. */
@@ -296,14 +243,13 @@ INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
 
   for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])->side == side;) e->count++;
   p->hang = 0;
-  memset(p->at, -1, sizeof p->at);
   for (int l = 0; l < W; l++) {
     const int32_t at = order[l < e->count ? l : 0];
 
     p->K[l] = Side(e, at)->cell[0];
-    for (int32_t i = First(e, at); IsOf(e, i, p->K[l]); i++) {
-      p->hang |= 1u << Side(e, i)->side;
-      p->at[Side(e, i)->side][l] = i;
+    for (int i = 0; i < 2 * DIM; i++) {
+      p->at[i][l] = e->interfaces->around[(size_t)at * 2 * DIM + (size_t)i];
+      p->hang |= (unsigned)(p->at[i][l] >= 0) << i;
     }
   }
   if (p->side != side) SetSide(p, side);

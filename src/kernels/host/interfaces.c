@@ -13,8 +13,8 @@ static PetscErrorCode SolveInterfaces(const Interfaces *interfaces, int32_t firs
     CoarseResidual(&p, u);
     FineRight(&p, y);
     SolvePatches(&p, y, u);
-    Transform(&p.finer, 1, y);
-    Transform(&p.coarser, 1, u);
+    Transform(&p.finer, 1, 0, y);
+    Transform(&p.coarser, 1, 0, u);
     StorePatches(&p, y, u);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -54,19 +54,16 @@ static void SubtractFine(const Interfaces *e, int side, const int32_t at[W], con
   V       r[VALUES];
 
   Clear(Count(e), r);
-  SubtractBeyond(e, side, at, r);
-  if (e->interfaces->excess) {
-    CellTraces(e, e->coarse, e->xc, K, side, t);
-    SubtractExcess(e, side, at, 0, t, r);
-  }
+  if (Varies(e)) CellTraces(e, e->coarse, e->xc, K, side, t);
+  SubtractBeyond(e, side, at, Varies(e) ? t : NULL, r);
   AddTo(e, e->b, K, r);
-  if (!e->interfaces->excess) return;
+  if (!Varies(e)) return;
   for (int l = 0; l < W; l++) {
     refined[l] = e->coarse->neighbor[(size_t)K[l] * 2 * DIM + (size_t)side];
     if (refined[l] >= e->coarse->nown) refined[l] = -1;
   }
   Clear(Count(e), r);
-  SubtractExcess(e, side, at, 1, t, r);
+  SubtractExcess(e, side, at, t, r);
   AddTo(e, e->b, refined, r);
 }
 

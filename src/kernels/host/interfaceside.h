@@ -1,5 +1,5 @@
 /* Terms of A x between leaves K of the coarser level and the cells F beyond their sides, where the finer level ends (VpInterfaceView).
-   Functions work on W sides at a time, one per lane. All are the same side of their K. A lane without a side has the index -1. */
+   Functions work on W sides at a time, one per lane. All W are the same side of their K. A lane without a side has the index -1. */
 #pragma once
 #include "hanging.h"
 
@@ -74,25 +74,38 @@ OUTLINE void CellTraces(const Interfaces *e, const VpView *view, const REAL *val
   LoadTraces(view, e->degree->n, side, p, t);
 }
 
-/* here = the factors (Flux) of A_FK u on the i-th cell F beyond a side, where u on K has the traces t */
-OUTLINE void ToFine(const Interfaces *e, const V form[], int i, Traces t, Traces here)
+/* Whether the coefficient varies. Otherwise the inverse of A_FF is exact, so that new values replace F's instead of correcting them. */
+INLINE int Varies(const Interfaces *e)
 {
-  const V turned[VP_HANG_A] = VP_TURNED_FORM(form);
-  Traces  there;
-
-  ToPart(e->degree->n, e->degree->along, e->interfaces->sides.half, i, t, there);
-  ClearTraces(e->degree->n, here);
-  Flux(e->degree->n, turned, form[VP_HANG_A + i], here, there);
+  return e->interfaces->weight != NULL;
 }
 
-/* sum += the factors (Flux) of A_KF u on K, for the traces of u on the i-th cell F beyond a side */
-OUTLINE void AddFromFine(const Interfaces *e, const V form[], int i, Traces there, Traces sum)
+/* here = the factors (Flux) on the i-th cell F beyond a side, with the coefficient a, for the traces t on K */
+OUTLINE void ToFine(const Interfaces *e, const V form[], V a, int i, Traces t, Traces here)
 {
-  Traces here;
+  Traces there;
 
-  ClearTraces(e->degree->n, here);
-  Flux(e->degree->n, form, form[VP_HANG_A + i], here, there);
-  AddFromPart(e->degree->n, e->degree->along, e->interfaces->sides.half, i, here, sum);
+  ToPart(e->degree->n, e->degree->along, e->interfaces->sides.half, i, t, there);
+  Clear(TraceCount(e->degree->n), here);
+  Flux(e->degree->n, form, 1, a, here, there);
+}
+
+/* sum += the factors (Flux) on K for the traces `there` on the i-th cell F beyond a side and, with the excess as the coefficient, for the
+   traces `own` on K, unless own is NULL. `there` is lost. */
+OUTLINE void AddFromFine(const Interfaces *e, const V form[], int i, V own[], Traces there, Traces sum)
+{
+  const int n = e->degree->n;
+  Traces    here, part;
+
+  Clear(TraceCount(n), here);
+  Flux(n, form, 0, form[VP_HANG_A + i], here, there);
+  if (own) {
+    ToPart(n, e->degree->along, e->interfaces->sides.half, i, own, part);
+    Clear(TraceCount(n), there);
+    Flux(n, form, 0, form[VP_HANG_EXCESS + i], part, there);
+    for (int l = 0; l < TraceCount(n); l++) here[l] += part[l];
+  }
+  AddFromPart(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
 }
 
 /* b += sign A_FK u on all cells F beyond sides, where u has the traces t there */
@@ -105,7 +118,7 @@ OUTLINE void AddBeyond(const Interfaces *e, int side, const int32_t at[W], REAL 
     int32_t cell[W];
     Traces  here;
 
-    ToFine(e, form, i, t, here);
+    ToFine(e, form, form[VP_HANG_A + i], i, t, here);
     Clear(Count(e), v);
     AddLift(&e->interfaces->sides, e->degree->n, side ^ 1, sign, here, v);
     Beyond(e, at, i, cell);
@@ -113,46 +126,38 @@ OUTLINE void AddBeyond(const Interfaces *e, int side, const int32_t at[W], REAL 
   }
 }
 
-/* r -= A_KF x of all cells F beyond sides */
-OUTLINE void SubtractBeyond(const Interfaces *e, int side, const int32_t at[W], V r[])
+/* r -= A_KF x of all cells F beyond sides and, unless own is NULL, the terms of K's traces `own` with the excess as the coefficient */
+OUTLINE void SubtractBeyond(const Interfaces *e, int side, const int32_t at[W], V own[], V r[])
 {
   V      form[VP_HANG_FORM];
   Traces sum, there;
 
-  ClearTraces(e->degree->n, sum);
+  Clear(TraceCount(e->degree->n), sum);
   LoadForms(&e->interfaces->sides, at, form);
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
 
     Beyond(e, at, i, cell);
     CellTraces(e, e->fine, e->x, cell, side ^ 1, there);
-    AddFromFine(e, form, i, there, sum);
+    AddFromFine(e, form, i, own, there, sum);
   }
   AddLift(&e->interfaces->sides, e->degree->n, side, -1, sum, r);
 }
 
-/* K's line has one coefficient for all of a side, and `excess` is by how much the fine faces' coefficients exceed it. r -= the terms of K's
-   traces `own` with the coefficient `excess`: on K, or (beyond) on the refined cell beyond the side, which is as large as K. */
-OUTLINE void SubtractExcess(const Interfaces *e, int side, const int32_t at[W], int beyond, Traces own, V r[])
+/* r -= the terms of K's traces `own` with the excess as the coefficient, on the refined cells beyond sides. These are as large as K, so
+   their traces in reference scaling count 1/sqrt(2) and 1/sqrt(8) times as much as those of F. */
+OUTLINE void SubtractExcess(const Interfaces *e, int side, const int32_t at[W], Traces own, V r[])
 {
-  const REAL root = (REAL)M_SQRT1_2, *p[W];
-  const int  n = e->degree->n;
-  V          form[VP_HANG_FORM], excess[FACES];
-  Traces     part, sum;
+  const int n = e->degree->n, lines = Power(n) / n;
+  V         form[VP_HANG_FORM];
+  Traces    here, sum;
 
-  for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)e->interfaces->excess + (size_t)at[l] * FACES;
-  LoadLanes(FACES, p, 0, excess);
+  Clear(TraceCount(n), sum);
   LoadForms(&e->interfaces->sides, at, form);
-  const V large[VP_HANG_A] = VP_LARGE_FORM(form, root);
-  ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
-    Traces none;
-
-    ClearTraces(n, none);
-    ToPart(n, e->degree->along, e->interfaces->sides.half, i, own, part);
-    if (beyond) Flux(n, large, excess[i], none, part);
-    else Flux(n, form, excess[i], part, none);
-    AddFromPart(n, e->degree->along, e->interfaces->sides.half, i, beyond ? none : part, sum);
+    ToFine(e, form, form[VP_HANG_EXCESS + i], i, own, here);
+    AddFromPart(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
   }
-  AddLift(&e->interfaces->sides, n, beyond ? side ^ 1 : side, -1, sum, r);
+  for (int l = 0; l < 2 * lines; l++) sum[l] *= (REAL)(l < lines ? M_SQRT1_2 : M_SQRT1_2 / 2);
+  AddLift(&e->interfaces->sides, n, side ^ 1, -1, sum, r);
 }

@@ -1,112 +1,74 @@
-/* The blocks of W interface patches (VpInterfaceView), one patch per lane, in the modes of their lines:
+/* The blocks K and F (VpInterfaceBlock) of W interface patches, one patch per lane, in the modes of their lines:
 
        values <--> modes --> divided by eigenvalues
                     |  ^
-        traces, lifts  |        t [V, Q][modes along the side] <--> traces
-
-   A block is K, or all F beyond it as one array. It has n values along the side's normal d, and `width` values along other directions. */
+        traces, lifts  |        t [V, Q][modes along the side] <--> traces */
 #pragma once
 #include "interfaceside.h"
 
 typedef struct {
-  int      n, d, width;
-  Lanes   *along[2];                /* lines of n values, and of `width` */
-  const V *line[DIM];               /* F, B, lambda of a direction */
-  const V *trace, *lifted;          /* [V, Q][n] traces of the modes along d at the side; what these modes get of a lift there */
-  V        inverse[FACES * VALUES]; /* [modes] 1 / the eigenvalue */
+  VpInterfaceBlock block;
+  Lanes           *along[2]; /* lines of n values, and of block.width */
+  const V         *table;    /* entries of the patches, with 1 / (sum + reaction) in place of sums of eigenvalues */
 } Modes;
 
-INLINE int Extent(const Modes *m, int e)
+/* v = F v, or (back) B v, along all directions; or, if v has traces [V, Q][lines along the normal], along the directions of the side */
+OUTLINE void Transform(const Modes *m, int back, int traces, V v[])
 {
-  return e == m->d ? m->n : m->width;
-}
-/* number of lines along d; number of values */
-INLINE int SideSize(const Modes *m)
-{
-  return DIM == 3 ? m->width * m->width : m->width;
-}
-INLINE int Size(const Modes *m)
-{
-  return m->n * SideSize(m);
-}
-INLINE int NormalStride(const Modes *m)
-{
-  return VpLineStride(m->d, m->width, m->width * m->width);
-}
+  const int size = VpBlockLines(&m->block) * (traces ? 2 : m->block.n);
 
-/* v = F v, or (back) B v, along all directions */
-OUTLINE void Transform(const Modes *m, int back, V v[])
-{
-  for (int e = 0, stride = 1; e < DIM; stride *= Extent(m, e), e++) {
-    const int extent = Extent(m, e);
+  for (int d = 0, stride = 1; d < DIM; d++) {
+    const int extent = VpBlockExtent(&m->block, d), is = d == m->block.normal;
 
-    m->along[e != m->d](m->line[e] + back * VpBackAt(extent), Size(m) / (extent * stride), stride, v);
-  }
-}
-
-/* t = F t, or (back) B t, along the directions of the side; t has one value per line along d */
-OUTLINE void TransformSide(const Modes *m, int back, V t[])
-{
-  for (int e = 0, stride = 1; e < DIM; e++) {
-    if (e == m->d) continue;
-    m->along[1](m->line[e] + back * VpBackAt(m->width), SideSize(m) / (m->width * stride), stride, t);
-    stride *= m->width;
-  }
-}
-
-/* Sets m->inverse. reaction: added to the eigenvalues of a lane */
-OUTLINE void SetInverse(Modes *m, V reaction)
-{
-  const V *lambda[DIM];
-
-  for (int e = 0; e < DIM; e++) lambda[e] = m->line[e] + VpLambdaAt(Extent(m, e));
-  for (int i = 0; i < Size(m); i++) {
-    V sum = reaction;
-
-    for (int e = 0, mode = i; e < DIM; mode /= Extent(m, e), e++) sum += lambda[e][mode % Extent(m, e)];
-    m->inverse[i] = 1 / sum;
+    if (is && traces) continue;
+    m->along[!is](m->table + m->block.line[d] + back * VpBackAt(extent), size / (extent * stride), stride, v);
+    stride *= extent;
   }
 }
 
 /* v = factor A^-1 v, from values to modes */
 OUTLINE void Solve(const Modes *m, V factor, V v[])
 {
-  Transform(m, 0, v);
-  for (int i = 0; i < Size(m); i++) v[i] *= factor * m->inverse[i];
+  const V *inverse = m->table + m->block.sums;
+
+  Transform(m, 0, 0, v);
+  for (int i = 0; i < m->block.n * VpBlockLines(&m->block); i++) v[i] *= factor * inverse[i];
 }
 
-/* t[k] = V, Q at the side, of v in modes */
-OUTLINE void TracesOf(const Modes *m, const V v[], V *const t[2])
+/* t = V and Q at the side, of v in modes */
+OUTLINE void TracesOf(const Modes *m, const V v[], V t[])
 {
-  const int stride = NormalStride(m);
+  const int n = m->block.n, stride = VpBlockStride(&m->block), lines = VpBlockLines(&m->block);
+  const V  *trace = m->table + m->block.trace;
 
-  for (int l = 0; l < SideSize(m); l++) {
-    const V *p = v + VpLineStart(m->n, stride, l);
+  for (int l = 0; l < lines; l++) {
+    const V *p = v + VpLineStart(n, stride, l);
     V        sum[2] = {{0}, {0}};
 
-    for (int i = 0; i < m->n; i++) {
-      sum[0] += m->trace[i] * p[i * stride];
-      sum[1] += m->trace[m->n + i] * p[i * stride];
+    for (int i = 0; i < n; i++) {
+      sum[0] += trace[i] * p[i * stride];
+      sum[1] += trace[n + i] * p[i * stride];
     }
-    for (int k = 0; k < 2; k++) t[k][l] = sum[k];
+    for (int k = 0; k < 2; k++) t[k * lines + l] = sum[k];
   }
-  for (int k = 0; k < 2; k++) TransformSide(m, 1, t[k]);
+  Transform(m, 1, 1, t);
 }
 
 /* v += factor A^-1 lift t, in modes; t is lost */
-OUTLINE void AddLifted(const Modes *m, V factor, V *const t[2], V v[])
+OUTLINE void AddLifted(const Modes *m, V factor, V t[], V v[])
 {
-  const int stride = NormalStride(m);
+  const int n = m->block.n, stride = VpBlockStride(&m->block), lines = VpBlockLines(&m->block);
+  const V  *lifted = m->table + m->block.lifted, *inverse = m->table + m->block.sums;
 
-  for (int k = 0; k < 2; k++) TransformSide(m, 0, t[k]);
-  for (int l = 0; l < SideSize(m); l++) {
-    const int start = VpLineStart(m->n, stride, l);
-    const V   value = factor * t[0][l], slope = factor * t[1][l];
+  Transform(m, 0, 1, t);
+  for (int l = 0; l < lines; l++) {
+    const int start = VpLineStart(n, stride, l);
+    const V   value = factor * t[l], slope = factor * t[lines + l];
 
-    for (int i = 0; i < m->n; i++) {
+    for (int i = 0; i < n; i++) {
       const int at = start + i * stride;
 
-      v[at] += m->inverse[at] * (m->lifted[i] * value + m->lifted[m->n + i] * slope);
+      v[at] += inverse[at] * (lifted[i] * value + lifted[n + i] * slope);
     }
   }
 }

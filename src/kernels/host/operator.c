@@ -53,17 +53,17 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   const int         side = hang->face[at[0]].side;
   Traces            here, there, sum;
 
-  ClearTraces(n, sum);
+  Clear(TraceCount(n), sum);
   for (int i = 0; i < FACES; i++) {
     const REAL *beyond[W];
 
     for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1 + i]);
     LoadTraces(v->view, n, side ^ 1, beyond, there);
     ToPart(n, along, hang->half, i, own, here);
-    Flux(n, form, form[VP_HANG_A + i], here, there);
+    Flux(n, form, 0, form[VP_HANG_A + i], here, there);
     AddFromPart(n, along, hang->half, i, here, sum);
   }
-  CopyTraces(n, sum, own);
+  memcpy(own, sum, (size_t)TraceCount(n) * sizeof(V));
 }
 
 /* Replaces the traces `own` of fine cells on a side by the factors (Flux) of the form with the coarse cell beyond. */
@@ -77,7 +77,7 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
   for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1]);
   LoadTraces(v->view, n, side ^ 1, beyond, whole);
   ToPart(n, along, hang->half, part, whole, there);
-  Flux(n, form, form[VP_HANG_A], own, there);
+  Flux(n, form, 0, form[VP_HANG_A], own, there);
 }
 
 /* y += sign times what a group adds to A x; y begins with cell `first` */
