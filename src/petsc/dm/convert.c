@@ -3,34 +3,7 @@
 #include "usergrid.h"
 #include <petscsf.h>
 
-PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
-{
-  const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
-
-  for (PetscInt k = 0; k < count; k++) {
-    if (PetscAbsReal(face[i + k + 1] - face[i + k] - width) > VP_GRID_SLACK * width) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
-/* Tests whether the cells of each aligned block of count^dim cells have one label on each end of the domain. */
-static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
-{
-  for (int side = 0; side < 2 * grid->dim && grid->label[side]; side++) {
-    PetscInt n[3] = {grid->n[0], grid->n[1], grid->n[2]};
-
-    n[side / 2] = 1;
-    for (PetscInt i = 0; i < n[0] * n[1] * n[2]; i++) {
-      const PetscInt at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
-      const PetscInt first[3] = {at[0] / count * count, at[1] / count * count, at[2] / count * count};
-
-      if (*VpLabelOf(grid, side, at) != *VpLabelOf(grid, side, first)) return PETSC_FALSE;
-    }
-  }
-  return PETSC_TRUE;
-}
-
-/* the largest number of halvings that make these cells from boxes */
+/* the largest number of halvings that make cells of these widths from boxes */
 static PetscInt CountRefinements(const VpUserGrid *grid)
 {
   PetscInt level = 0;
@@ -44,25 +17,80 @@ static PetscInt CountRefinements(const VpUserGrid *grid)
         if (!VpAreEqual(grid->face[d], i, more)) return level;
       }
     }
-    if (!HaveLabels(grid, more)) return level;
   }
 }
 
-static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
+/* number of the box that contains the cell at[], in the grid of boxes of step^dim cells */
+static PetscInt BoxOf(const VpUserGrid *grid, PetscInt step, const PetscInt at[3])
 {
-  const PetscInt   level = CountRefinements(grid), step = (PetscInt)1 << level;
-  VPatchDGBoundary boundary[6];
-  PetscReal        lower[3], upper[3], *face;
-  PetscInt         n[3];
+  return (at[2] / step * (grid->n[1] / step) + at[1] / step) * (grid->n[0] / step) + at[0] / step;
+}
+
+/* *label: [boxes][2 dim] in the grid of boxes, freed by the caller; -1 on sides between boxes. *same: no side has cells with different
+   labels */
+static PetscErrorCode FindLabels(const VpUserGrid *grid, PetscInt step, PetscInt **label, PetscBool *same)
+{
+  double    n = 2 * grid->dim;
+  PetscInt *most; /* [n][2]: the largest label and the largest negative label of the cells along a side */
 
   PetscFunctionBegin;
-  PetscCall(DMSetDimension(dm, grid->dim));
-  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  for (int d = 0; d < grid->dim; d++) n *= (double)(grid->n[d] / step);
+  PetscCheck(2 * n <= PETSC_MPI_INT_MAX, grid->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMConvert(): the DMPLEX has more boxes with labels than MPI counts");
+  PetscCall(PetscMalloc1(2 * (size_t)n, &most));
+  for (PetscInt i = 0; i < 2 * (PetscInt)n; i++) most[i] = PETSC_MIN_INT;
+  for (PetscInt i = 0; i < grid->ncell * 2 * grid->dim; i++) {
+    const VpUserCell *cell = grid->cell + i / (2 * grid->dim);
+    const PetscInt    side = i % (2 * grid->dim), face = cell->at[side / 2] + side % 2;
+    const PetscInt    of = face == 0 || face == grid->n[side / 2] ? cell->label[side] : -1;
+    PetscInt         *to = most + 2 * (BoxOf(grid, step, cell->at) * 2 * grid->dim + side);
+
+    if (face % step) continue;
+    to[0] = PetscMax(to[0], of);
+    to[1] = PetscMax(to[1], -of);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, (PetscMPIInt)(2 * n), MPIU_INT, MPI_MAX, grid->comm));
+  *same = PETSC_TRUE;
+  for (PetscInt i = 0; i < (PetscInt)n; i++) {
+    *same = (PetscBool)(*same && most[2 * i] == -most[2 * i + 1]);
+    most[i] = most[2 * i];
+  }
+  *label = most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the labels of the boxes' sides. label: [boxes][2 dim] in the grid of boxes of step^dim cells */
+static PetscErrorCode SetLabels(DM dm, const VpUserGrid *grid, PetscInt step, const PetscInt label[])
+{
+  const int        dim = grid->dim;
+  const PetscReal *lower, *upper;
+  PetscInt         nbox, *of;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetBoxes(dm, &nbox, &lower, &upper));
+  PetscCall(PetscMalloc1(nbox * 2 * dim, &of));
+  for (PetscInt b = 0; b < nbox; b++) {
+    PetscInt at[3] = {0, 0, 0};
+
+    for (int d = 0; d < dim; d++) at[d] = VpUserCellAt(grid, d, (lower[b * dim + d] + upper[b * dim + d]) / 2);
+    PetscCall(PetscArraycpy(of + b * 2 * dim, label + BoxOf(grid, step, at) * 2 * dim, 2 * dim));
+  }
+  PetscCall(DMVPatchDGSetSideLabels(dm, nbox, of));
+  PetscCall(PetscFree(of));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets boxes of step^dim cells. */
+static PetscErrorCode SetBoxGrid(DM dm, const VpUserGrid *grid, PetscInt step)
+{
+  PetscReal lower[3], upper[3], *face;
+  PetscInt  n[3];
+
+  PetscFunctionBegin;
   for (int d = 0; d < grid->dim; d++) {
     n[d] = grid->n[d] / step;
     lower[d] = grid->face[d][0];
     upper[d] = grid->face[d][grid->n[d]];
-    if (grid->periodic[d]) boundary[2 * d] = boundary[2 * d + 1] = VPATCHDG_BOUNDARY_PERIODIC;
   }
   PetscCall(DMVPatchDGSetBoxGrid(dm, n, lower, upper));
   for (int d = 0; d < grid->dim; d++) {
@@ -71,45 +99,38 @@ static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
     if (!VpAreEqual(face, 0, n[d])) PetscCall(DMVPatchDGSetGrid(dm, d, n[d], face));
     PetscCall(PetscFree(face));
   }
-  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
-  PetscCall(DMSetRefineLevel(dm, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* index along d of the box that contains x; a box has `step` cells */
-static PetscInt FindBox(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
+/* Boxes are as large as widths allow, and so small that each side has one label. Requires: the cells fill the grid. */
+static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
 {
-  PetscInt box = 0;
-
-  while ((box + 1) * step < grid->n[d] && x > grid->face[d][(box + 1) * step]) box++;
-  return box;
-}
-
-/* Sets the labels of the boxes' sides at the ends of the domain. */
-static PetscErrorCode SetLabels(DM dm, const VpUserGrid *grid)
-{
-  const int        dim = grid->dim;
-  const PetscReal *lower, *upper;
-  PetscInt         step, nbox, *label;
+  PetscInt  level = CountRefinements(grid), *label = NULL;
+  PetscBool same = (PetscBool)!grid->labeled;
 
   PetscFunctionBegin;
-  if (!grid->label[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGGetBoxes(dm, &nbox, &lower, &upper));
-  PetscCall(DMGetRefineLevel(dm, &step));
-  step = (PetscInt)1 << step;
-  PetscCall(PetscMalloc1(nbox * 2 * dim, &label));
-  for (PetscInt b = 0; b < nbox; b++) {
-    PetscInt at[3] = {0, 0, 0};
-
-    for (int d = 0; d < dim; d++) at[d] = step * FindBox(grid, d, step, (lower[b * dim + d] + upper[b * dim + d]) / 2);
-    for (int side = 0; side < 2 * dim; side++) {
-      const PetscBool end = (PetscBool)(at[side / 2] == (side % 2 ? grid->n[side / 2] - step : 0));
-
-      label[b * 2 * dim + side] = end ? *VpLabelOf(grid, side, at) : -1;
-    }
+  if (!same) PetscCall(FindLabels(grid, (PetscInt)1 << level, &label, &same));
+  while (!same) {
+    PetscCall(PetscFree(label));
+    PetscCall(FindLabels(grid, (PetscInt)1 << --level, &label, &same));
   }
-  PetscCall(DMVPatchDGSetSideLabels(dm, nbox, label));
+  PetscCall(SetBoxGrid(dm, grid, (PetscInt)1 << level));
+  PetscCall(DMSetRefineLevel(dm, level));
+  if (label) PetscCall(SetLabels(dm, grid, (PetscInt)1 << level, label));
   PetscCall(PetscFree(label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetPeriodic(DM dm, const VpUserGrid *grid)
+{
+  VPatchDGBoundary boundary[6];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  for (int side = 0; side < 2 * grid->dim; side++) {
+    if (grid->periodic[side / 2]) boundary[side] = VPATCHDG_BOUNDARY_PERIODIC;
+  }
+  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,13 +142,11 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
 
   PetscFunctionBegin;
   PetscCall(VpUserGridCreate(mesh, &grid));
-  PetscCall(DMCreate(PetscObjectComm((PetscObject)mesh), dm));
+  PetscCall(DMCreate(grid.comm, dm));
   PetscCall(DMSetType(*dm, type));
-  if (grid.cell) PetscCall(VpSetUserCells(*dm, &grid));
-  else {
-    PetscCall(SetGrid(*dm, &grid));
-    PetscCall(SetLabels(*dm, &grid));
-  }
+  PetscCall(DMSetDimension(*dm, grid.dim));
+  PetscCall(grid.fills ? SetGrid(*dm, &grid) : VpSetUserCells(*dm, &grid));
+  PetscCall(SetPeriodic(*dm, &grid));
   if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));
@@ -136,6 +155,25 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   DMVPatchDGData(*dm)->converted_level = (*dm)->levelup;
   DMVPatchDGData(*dm)->types_to_choose = PETSC_TRUE;
   PetscCall(VpUserGridDestroy(&grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMapPoints(VpMesh mesh, PetscInt n, PetscReal **point, const char outside[], PetscSF *map)
+{
+  PetscInt       missed;
+  PetscSFNode   *at;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &at));
+  PetscCall(VpMeshLocate(mesh, n, *point, at, &missed));
+  PetscCall(PetscFree(*point));
+  error = VpCheckEverywhere(mesh->comm, (PetscBool)(missed == n), outside);
+  if (error) PetscCall(PetscFree(at));
+  PetscCall(error);
+  PetscCall(PetscSFCreate(mesh->comm, map));
+  PetscCall(PetscSFSetGraph(*map, mesh->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(*map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,6 +187,20 @@ static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
   PetscCall(PetscSFComputeDegreeEnd(map, &degree));
   *have = PETSC_TRUE;
   for (PetscInt i = 0; i < n; i++) *have = (PetscBool)(*have && degree[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* center [ncell][dim] of the own cells, freed by the caller */
+static PetscErrorCode FindCenters(const VpUserGrid *grid, PetscReal **center)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(grid->ncell * grid->dim, center));
+  for (PetscInt i = 0; i < grid->ncell * grid->dim; i++) {
+    const PetscInt    d = i % grid->dim;
+    const VpUserCell *cell = grid->cell + i / grid->dim;
+
+    (*center)[i] = (grid->face[d][cell->at[d]] + grid->face[d][cell->at[d] + cell->n[d]]) / 2;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,42 +230,27 @@ static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
 @*/
 PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
 {
-  const MPI_Comm comm = dm ? PetscObjectComm((PetscObject)dm) : PETSC_COMM_SELF;
   VpUserGrid     grid;
   VpMesh         ours;
-  PetscReal     *center;
-  PetscSFNode   *at;
-  PetscInt       n, outside;
-  PetscBool      all = PETSC_FALSE;
-  double         cells = 1;
+  PetscReal     *center = NULL;
+  PetscBool      fits, all = PETSC_FALSE;
   PetscErrorCode error;
-  int            found;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGCreateCellMap()"));
   VpAssertPointer(map, 3);
   ours = DMVPatchDGData(dm)->mesh;
   PetscCall(VpUserGridCreate(mesh, &grid));
-  for (int d = 0; d < grid.dim; d++) cells *= (double)grid.n[d];
-  if (grid.cell) cells = (double)grid.ncell;
+  fits = (PetscBool)(grid.dim == ours->dim && grid.total == (double)ours->ncell && !VpMeshIsAdaptive(ours));
+  if (fits) PetscCall(FindCenters(&grid, &center));
   PetscCall(VpUserGridDestroy(&grid));
-  PetscCheck(grid.dim == ours->dim && cells == (double)ours->ncell && !VpMeshIsAdaptive(ours), comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(fits, ours->comm, PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGCreateCellMap(): the mesh has %.0f cells in %d dimensions, the DM %" PetscInt_FMT
              " in %d. The DM must be what DMConvert() made of the mesh, as it was before -dm_refine",
-             cells, grid.dim, ours->ncell, ours->dim);
-  PetscCall(VpUserGridCenters(mesh, &n, &center));
-  PetscCall(PetscMalloc1(n, &at));
-  PetscCall(VpMeshLocate(ours, n, center, at, &outside));
-  PetscCall(PetscFree(center));
-  found = outside == n;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, comm));
-  if (!found) PetscCall(PetscFree(at));
-  PetscCheck(found, comm, PETSC_ERR_ARG_INCOMP, "DMVPatchDGCreateCellMap(): the DM has no cell where the mesh has one");
-  PetscCall(PetscSFCreate(comm, map));
-  PetscCall(PetscSFSetGraph(*map, ours->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(*map));
+             grid.total, grid.dim, ours->ncell, ours->dim);
+  PetscCall(VpMapPoints(ours, grid.ncell, &center, "DMVPatchDGCreateCellMap(): the DM has no cell where the mesh has one", map));
   PetscCall(HaveLeaves(*map, ours->nown, &all));
-  error = VpCheckEverywhere(comm, all, "DMVPatchDGCreateCellMap(): the DM has cells where the mesh has others");
+  error = VpCheckEverywhere(ours->comm, all, "DMVPatchDGCreateCellMap(): the DM has cells where the mesh has others");
   if (error) PetscCall(PetscSFDestroy(map));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

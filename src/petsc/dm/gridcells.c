@@ -91,36 +91,39 @@ static PetscErrorCode JoinAll(VpUserGrid *grid, PetscInt *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSetUserCells(DM dm, VpUserGrid *grid)
+/* Sets the boxes and their labels. Requires: faces of the grid and the list of all ranks' cells, which are 2^level faces apart. */
+static PetscErrorCode SetUserBoxes(DM dm, const VpUserGrid *all, PetscInt level)
 {
-  const int        dim = grid->dim;
-  VPatchDGBoundary boundary[6];
-  PetscReal       *lower, *upper;
-  PetscInt         level, *label, labels = 0;
+  const int  dim = all->dim;
+  PetscReal *lower, *upper;
+  PetscInt  *label;
 
   PetscFunctionBegin;
-  PetscCall(DMSetDimension(dm, dim));
-  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
-  for (int side = 0; side < 2 * dim; side++) {
-    if (grid->periodic[side / 2]) boundary[side] = VPATCHDG_BOUNDARY_PERIODIC;
-  }
-  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
-  PetscCall(JoinAll(grid, &level));
-  PetscCall(DMSetRefineLevel(dm, level));
-  PetscCall(PetscMalloc3(grid->ncell * dim, &lower, grid->ncell * dim, &upper, grid->ncell * 2 * dim, &label));
-  for (PetscInt i = 0; i < grid->ncell * dim; i++) {
-    const VpUserCell *cell = grid->cell + i / dim;
+  PetscCall(PetscMalloc3(all->ncell * dim, &lower, all->ncell * dim, &upper, all->ncell * 2 * dim, &label));
+  for (PetscInt i = 0; i < all->ncell * dim; i++) {
+    const VpUserCell *cell = all->cell + i / dim;
     const PetscInt    d = i % dim;
 
-    lower[i] = grid->face[d][cell->at[d] << level];
-    upper[i] = grid->face[d][(cell->at[d] + cell->n[d]) << level];
-    for (int end = 0; end < 2; end++) {
-      label[2 * i + end] = cell->label[2 * d + end];
-      labels = PetscMax(labels, label[2 * i + end] + 1);
-    }
+    lower[i] = all->face[d][cell->at[d] << level];
+    upper[i] = all->face[d][(cell->at[d] + cell->n[d]) << level];
+    for (int end = 0; end < 2; end++) label[2 * i + end] = cell->label[2 * d + end];
   }
-  PetscCall(DMVPatchDGSetBoxes(dm, grid->ncell, lower, upper));
-  if (labels) PetscCall(DMVPatchDGSetSideLabels(dm, grid->ncell, label));
+  PetscCall(DMVPatchDGSetBoxes(dm, all->ncell, lower, upper));
+  if (all->labeled) PetscCall(DMVPatchDGSetSideLabels(dm, all->ncell, label));
   PetscCall(PetscFree3(lower, upper, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSetUserCells(DM dm, const VpUserGrid *grid)
+{
+  VpUserGrid all = *grid;
+  PetscInt   level;
+
+  PetscFunctionBegin;
+  PetscCall(VpGatherAll(grid->comm, grid->ncell, sizeof(VpUserCell), grid->cell, &all.ncell, &all.cell));
+  PetscCall(JoinAll(&all, &level));
+  PetscCall(DMSetRefineLevel(dm, level));
+  PetscCall(SetUserBoxes(dm, &all, level));
+  PetscCall(PetscFree(all.cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

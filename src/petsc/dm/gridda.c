@@ -25,7 +25,7 @@ static PetscErrorCode GetEntries(DM da, Entries *e)
 
 /* range [n][2]: the smallest and the largest coordinate along d of the entries with each index, over all ranks. Without coordinates:
    indices */
-static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScalar values[], PetscReal range[])
+static PetscErrorCode FindRanges(MPI_Comm comm, const Entries *e, int d, const PetscScalar values[], PetscReal range[])
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < 2 * e->n[d]; i++) range[i] = PETSC_MAX_REAL;
@@ -36,43 +36,42 @@ static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScal
     range[2 * to] = PetscMin(range[2 * to], x);
     range[2 * to + 1] = PetscMin(range[2 * to + 1], -x);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)(2 * e->n[d]), MPIU_REAL, MPIU_MIN, PetscObjectComm((PetscObject)da)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)(2 * e->n[d]), MPIU_REAL, MPIU_MIN, comm));
   for (PetscInt i = 0; i < e->n[d]; i++) range[2 * i + 1] = -range[2 * i + 1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills grid->entry. Ensures: an error unless the coordinates form a grid. */
+/* Replaces the ranges x [n][2] of n entries by their coordinates. Ensures: an error unless the coordinates form a grid. */
+static PetscErrorCode TakeCoordinates(MPI_Comm comm, PetscInt n, PetscReal x[], char direction)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt  upper = PetscMax(i, 1);
+    const PetscReal width = n > 1 ? PetscAbsReal(x[2 * upper] - x[2 * upper - 2]) : 1;
+
+    PetscCheck(x[2 * i + 1] - x[2 * i] <= VP_GRID_SLACK * width, comm, PETSC_ERR_SUP,
+               "DMConvert(): the entries %" PetscInt_FMT " in direction %c of the DMDA lie between %g and %g: cells must form a grid", i,
+               direction, (double)x[2 * i], (double)x[2 * i + 1]);
+  }
+  for (PetscInt i = 0; i < n; i++) x[i] = x[2 * i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills grid->x with the coordinates of the entries in each direction. */
 static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
 {
   const PetscScalar *values = NULL;
-  PetscReal         *range, apart[2] = {0, 0};
   Vec                coordinates;
-  PetscInt           bad = -1;
-  int                along = 0;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(da, &coordinates));
   if (coordinates) PetscCall(VecGetArrayRead(coordinates, &values));
   for (int d = 0; d < e->dim; d++) {
-    PetscCall(PetscMalloc1(e->n[d], &grid->entry[d]));
-    PetscCall(PetscMalloc1(2 * e->n[d], &range));
-    PetscCall(FindRanges(da, e, d, values, range));
-    for (PetscInt i = 0; i < e->n[d]; i++) grid->entry[d][i] = range[2 * i];
-    for (PetscInt i = 0; i < e->n[d] && bad < 0; i++) {
-      const PetscInt  upper = PetscMax(i, 1);
-      const PetscReal width = e->n[d] > 1 ? PetscAbsReal(range[2 * upper] - range[2 * upper - 2]) : 1;
-
-      if (range[2 * i + 1] - range[2 * i] <= VP_GRID_SLACK * width) continue;
-      bad = i;
-      along = d;
-      for (int k = 0; k < 2; k++) apart[k] = range[2 * i + k];
-    }
-    PetscCall(PetscFree(range));
+    PetscCall(PetscMalloc1(2 * e->n[d], &grid->x[d]));
+    PetscCall(FindRanges(grid->comm, e, d, values, grid->x[d]));
   }
   if (coordinates) PetscCall(VecRestoreArrayRead(coordinates, &values));
-  PetscCheck(bad < 0, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
-             "DMConvert(): the entries %" PetscInt_FMT " in direction %c of the DMDA lie between %g and %g: cells must form a grid", bad,
-             (char)('x' + along), (double)apart[0], (double)apart[1]);
+  for (int d = 0; d < e->dim; d++) PetscCall(TakeCoordinates(grid->comm, e->n[d], grid->x[d], (char)('x' + d)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,6 +117,24 @@ static PetscErrorCode FindFaces(DM da, const Entries *e, int d, const PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lists the own cells, x fastest: those whose lower corner or centre is an own entry. */
+static PetscErrorCode ListDACells(const Entries *e, VpUserGrid *grid)
+{
+  PetscInt count[3] = {1, 1, 1};
+
+  PetscFunctionBegin;
+  for (int d = 0; d < grid->dim; d++) count[d] = PetscMax(0, PetscMin(e->start[d] + e->count[d], grid->n[d]) - e->start[d]);
+  grid->ncell = count[0] * count[1] * count[2];
+  PetscCall(PetscMalloc1(grid->ncell, &grid->cell));
+  for (PetscInt i = 0; i < grid->ncell; i++) {
+    const PetscInt at[3] = {i % count[0], i / count[0] % count[1], i / count[0] / count[1]};
+
+    grid->cell[i] = VP_USER_CELL;
+    for (int d = 0; d < grid->dim; d++) grid->cell[i].at[d] = e->start[d] + at[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpGridOfDA(DM da, VpUserGrid *grid)
 {
   Entries e;
@@ -129,37 +146,13 @@ PetscErrorCode VpGridOfDA(DM da, VpUserGrid *grid)
   for (int d = 0; d < e.dim; d++) {
     grid->n[d] = e.cells || e.periodic[d] ? e.n[d] : e.n[d] - 1;
     grid->periodic[d] = e.periodic[d];
-    PetscCheck(grid->n[d] > 0, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP, "DMConvert(): the DMDA has no cell in direction %c",
-               (char)('x' + d));
+    PetscCheck(grid->n[d] > 0, grid->comm, PETSC_ERR_SUP, "DMConvert(): the DMDA has no cell in direction %c", (char)('x' + d));
     PetscCall(PetscMalloc1(grid->n[d] + 1, &grid->face[d]));
-    PetscCall(FindFaces(da, &e, d, grid->entry[d], grid->face[d]));
+    PetscCall(FindFaces(da, &e, d, grid->x[d], grid->face[d]));
   }
   for (int k = 1; e.cells && k <= VP_MAX_DEGREE; k++) {
     if (PetscPowInt(k + 1, e.dim) == e.dof) grid->degree = k;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCentersOfDA(DM da, PetscInt *n, PetscReal **center)
-{
-  VpUserGrid grid;
-  Entries    e;
-
-  PetscFunctionBegin;
-  PetscCall(VpUserGridCreate(da, &grid));
-  PetscCall(GetEntries(da, &e));
-  for (int d = 0; d < grid.dim; d++) e.count[d] = PetscMax(0, PetscMin(e.start[d] + e.count[d], grid.n[d]) - e.start[d]);
-  *n = e.count[0] * e.count[1] * e.count[2];
-  PetscCall(PetscMalloc1(*n * grid.dim, center));
-  for (PetscInt i = 0; i < *n; i++) {
-    const PetscInt at[3] = {i % e.count[0], i / e.count[0] % e.count[1], i / e.count[0] / e.count[1]};
-
-    for (int d = 0; d < grid.dim; d++) {
-      const PetscReal *face = grid.face[d] + e.start[d] + at[d];
-
-      (*center)[i * grid.dim + d] = (face[0] + face[1]) / 2;
-    }
-  }
-  PetscCall(VpUserGridDestroy(&grid));
+  PetscCall(ListDACells(&e, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,11 +5,23 @@
 /* region [own cells] of a DM that DMConvert() made from the mesh */
 static PetscErrorCode MapRegions(DM cells, DM mesh, PetscInt region[])
 {
-  PetscInt n, *theirs;
-  PetscSF  map;
+  VpUserGrid grid;
+  PetscInt  *theirs;
+  PetscBool  plex;
+  PetscSF    map;
 
   PetscFunctionBegin;
-  PetscCall(VpRegionsOfPlex(mesh, &n, &theirs));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
+  PetscCheck(plex, PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, "A mesh of type %s: regions are those of a DMPLEX",
+             VpTypeName((PetscObject)mesh));
+  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(PetscMalloc1(grid.ncell, &theirs));
+  for (PetscInt i = 0; i < grid.ncell; i++) theirs[i] = grid.cell[i].region;
+  PetscCall(VpUserGridDestroy(&grid));
+  if (!grid.regions) PetscCall(PetscFree(theirs));
+  PetscCheck(grid.regions, grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The DMPLEX has no label \"Cell Sets\", which says the region of every cell: give it one by DMSetLabelValue(), or physical "
+             "groups to the cells of a Gmsh file");
   PetscCall(DMVPatchDGCreateCellMap(cells, mesh, &map));
   PetscCall(PetscSFReduceBegin(map, MPIU_INT, theirs, region, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(map, MPIU_INT, theirs, region, MPI_REPLACE));
@@ -58,23 +70,17 @@ static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
 /* Creates a map whose leaves are the own cells of `fine` and whose roots are the cells of `coarse` that contain their centres. */
 static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
 {
-  const int    dim = fine->dim;
-  PetscReal   *center;
-  PetscInt     outside;
-  PetscSFNode *at;
+  const int  dim = fine->dim;
+  PetscReal *center;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)fine->nown * (size_t)dim, &center));
-  PetscCall(PetscMalloc1(fine->nown, &at));
   for (int32_t c = 0; c < fine->nown; c++)
     VpGeometryPoint(fine->geometry, c, (PetscReal[]){0.5, 0.5, 0.5}, center + (size_t)c * (size_t)dim);
-  PetscCall(VpMeshLocate(coarse, fine->nown, center, at, &outside));
-  PetscCall(PetscFree(center));
-  PetscCall(VpCheckEverywhere(coarse->comm, (PetscBool)(outside == fine->nown),
-                              "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none. The DM must be what DMConvert() "
-                              "made of the mesh, or finer"));
-  PetscCall(PetscSFCreate(coarse->comm, sf));
-  PetscCall(PetscSFSetGraph(*sf, coarse->nown, fine->nown, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscCall(VpMapPoints(coarse, fine->nown, &center,
+                        "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none. The DM must be what DMConvert() "
+                        "made of the mesh, or finer",
+                        sf));
   PetscCall(CheckNested(coarse, fine, *sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* A DMDA or DMPLEX as cells of a grid. */
+/* A DMDA or DMPLEX as cells between the faces of a grid. */
 #include "usergrid.h"
 #include <petscdmda.h>
 #include <petscdmplex.h>
@@ -6,48 +6,90 @@
 PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
 {
   PetscFunctionBegin;
-  for (int side = 0; side < 6; side++) PetscCall(PetscFree(grid->label[side]));
   PetscCall(PetscFree(grid->cell));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
-    PetscCall(PetscFree(grid->entry[d]));
+    PetscCall(PetscFree(grid->x[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IsDA(DM mesh, PetscBool *da)
+/* Cells do not overlap, so they fill the grid if their number equals the grid's. */
+static PetscErrorCode FillUserGrid(DM mesh, PetscBool da, VpUserGrid *grid)
 {
-  PetscBool plex;
+  double places = 1;
 
   PetscFunctionBegin;
-  VpAssertObject(mesh, DM_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMDA, da));
-  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
-  PetscCheck(*da || plex, PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, "A mesh of type %s: a DMDA or a DMPLEX is needed",
-             VpTypeName((PetscObject)mesh));
+  PetscCall(da ? VpGridOfDA(mesh, grid) : VpGridOfPlex(mesh, grid));
+  grid->total = (double)grid->ncell;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &grid->total, 1, MPI_DOUBLE, MPI_SUM, grid->comm));
+  for (int d = 0; d < grid->dim; d++) places *= (double)grid->n[d];
+  grid->fills = (PetscBool)(places == grid->total);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *grid)
 {
-  PetscBool      da;
+  PetscBool      da, plex;
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  *grid = (VpUserGrid){.n = {1, 1, 1}};
-  PetscCall(IsDA(mesh, &da));
-  error = da ? VpGridOfDA(mesh, grid) : VpGridOfPlex(mesh, grid);
+  VpAssertObject(mesh, DM_CLASSID, 1);
+  *grid = (VpUserGrid){.comm = PetscObjectComm((PetscObject)mesh), .n = {1, 1, 1}};
+  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMDA, &da));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
+  PetscCheck(da || plex, grid->comm, PETSC_ERR_ARG_WRONG, "A mesh of type %s: a DMDA or a DMPLEX is needed", VpTypeName((PetscObject)mesh));
+  error = FillUserGrid(mesh, da, grid);
   if (error) PetscCall(VpUserGridDestroy(grid));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpUserGridCenters(DM mesh, PetscInt *n, PetscReal **center)
+PetscInt VpUserCellAt(const VpUserGrid *grid, int d, PetscReal x)
 {
-  PetscBool da;
+  PetscInt lower = 0, upper = grid->n[d];
+
+  while (upper - lower > 1) {
+    const PetscInt middle = (lower + upper) / 2;
+
+    if (x < grid->face[d][middle]) upper = middle;
+    else lower = middle;
+  }
+  return lower;
+}
+
+PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
+{
+  const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
+
+  for (PetscInt k = 0; k < count; k++) {
+    if (PetscAbsReal(face[i + k + 1] - face[i + k] - width) > VP_GRID_SLACK * width) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+PetscErrorCode VpGatherAll(MPI_Comm comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all)
+{
+  PetscMPIInt  size, here, *number, *first, total = 0;
+  MPI_Datatype type;
 
   PetscFunctionBegin;
-  PetscCall(IsDA(mesh, &da));
-  PetscCall(da ? VpCentersOfDA(mesh, n, center) : VpCentersOfPlex(mesh, n, center));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc2(size, &number, size, &first));
+  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &here)));
+  PetscCallMPI(MPI_Allgather(&here, 1, MPI_INT, number, 1, MPI_INT, comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    first[r] = total;
+    PetscCheck(number[r] <= PETSC_MPI_INT_MAX - total, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "DMConvert(): the DMPLEX has more cells than MPI counts");
+    total += number[r];
+  }
+  PetscCall(PetscMalloc((size_t)total * bytes, (void **)all));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)bytes, MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCallMPI(MPI_Allgatherv(mine, here, type, *(void **)all, number, first, type, comm));
+  PetscCallMPI(MPI_Type_free(&type));
+  PetscCall(PetscFree2(number, first));
+  *count = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,53 +1,50 @@
-/* A DMDA or DMPLEX as cells of a grid. */
+/* A DMDA or DMPLEX as cells between the faces of a grid. */
 #pragma once
 #include "internal.h"
 
 #define VP_GRID_SLACK 1e-8 /* tolerance for equal coordinates and widths, relative to a width */
 
-/* a cell of a mesh that does not fill the grid of its faces, or a box of n[] such cells */
+/* a cell of the mesh, or a box of n[] such cells */
 typedef struct {
-  PetscInt at[3], n[3]; /* first place, and number of places in each direction; the third direction has 0 and 1 in 2D */
-  PetscInt label[6];    /* labels of its sides on the boundary, -1 for none */
+  PetscInt at[3], n[3]; /* index of its lower face, and number of faces to its upper one; the third direction has 0 and 1 in 2D */
+  PetscInt label[6];    /* labels of its sides, -1 for none */
+  PetscInt region;      /* label of the cell, -1 for none */
 } VpUserCell;
+#define VP_USER_CELL \
+  (VpUserCell) \
+  { \
+    .n = {1, 1, 1}, .label = {-1, -1, -1, -1, -1, -1}, .region = -1 \
+  }
 
 typedef struct {
+  MPI_Comm    comm;
   int         dim, degree; /* degree of a DMDA that has (degree + 1)^dim values per cell; 0: none */
-  PetscInt    n[3];        /* number of cells; n[2] = 1 in 2D */
+  PetscInt    n[3];        /* number of widths between faces; n[2] = 1 in 2D */
   PetscReal  *face[3];     /* [n + 1] */
-  PetscReal  *entry[3];    /* coordinates of a DMDA's entries */
   PetscBool   periodic[3];
-  PetscInt   *label[6]; /* labels of faces on each end of the domain, see VpLabelOf(); NULL: no face has a label */
+  PetscBool   labeled, regions; /* Some rank has labels of sides; of cells. */
+  PetscBool   fills;            /* The cells of all ranks fill the grid. */
+  double      total;            /* number of cells of all ranks, which may exceed PetscInt */
   PetscInt    ncell;
-  VpUserCell *cell; /* [ncell] the cells of all ranks if these do not fill the grid; otherwise NULL */
+  VpUserCell *cell; /* [ncell] own cells */
+  PetscReal  *x[3]; /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
 } VpUserGrid;
-/* the lower (i = 0) or upper (i = 1) direction along a side of the domain */
-static inline int VpAlongSide(int side, int i)
-{
-  return i ? (side < 4 ? 2 : 1) : side < 2;
-}
-/* label of the face of cell `at` on an end of the domain, -1 for none */
-static inline PetscInt *VpLabelOf(const VpUserGrid *grid, int side, const PetscInt at[3])
-{
-  const int lower = VpAlongSide(side, 0), upper = VpAlongSide(side, 1);
-
-  return grid->label[side] + at[upper] * grid->n[lower] + at[lower];
-}
 /* All are collective. Ensures: an error on all ranks that gives the reason if a cell is not an axis-parallel box. */
 PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);
-/* center [n][dim] of the mesh's own cells, freed by the caller. Requires: VpUserGridCreate() accepted the mesh. */
-PetscErrorCode VpUserGridCenters(DM mesh, PetscInt *n, PetscReal **center);
-/* region [n] of the own cells of a DMPLEX in the same order, from its label "Cell Sets", -1 for none; freed by the caller. Collective.
-   Ensures: an error on all ranks if no rank has the label. */
-PetscErrorCode VpRegionsOfPlex(DM, PetscInt *n, PetscInt **region);
-/* gridda.c and gridplex.c: the same for both types */
+/* gridda.c and gridplex.c: fill the grid except total and fills */
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
-PetscErrorCode VpCentersOfDA(DM, PetscInt *n, PetscReal **center);
-PetscErrorCode VpCentersOfPlex(DM, PetscInt *n, PetscReal **center);
-/* gridcells.c: sets the DM's boxes, which the cells form, and their labels. Requires: the cells do not fill the grid. */
-PetscErrorCode VpSetUserCells(DM, VpUserGrid *);
+/* index along d of the cell that contains x */
+PetscInt VpUserCellAt(const VpUserGrid *, int d, PetscReal x);
 /* Tests whether the `count` cells from face i on have the same width. */
 PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count);
+/* *all: the n items of `bytes` bytes from every rank, ordered by rank; freed by the caller */
+PetscErrorCode VpGatherAll(MPI_Comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all);
+/* gridcells.c: sets the DM's boxes, which the cells form, and their labels. Requires: the cells do not fill the grid. */
+PetscErrorCode VpSetUserCells(DM, const VpUserGrid *);
 /* convert.c: for DMConvert() */
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType, DM *);
+/* Creates a map whose roots are the own cells of the mesh and whose leaves are the n points, and frees the points. Ensures: an error on all
+   ranks that says `outside` if a point is in no cell. */
+PetscErrorCode VpMapPoints(VpMesh, PetscInt n, PetscReal **point, const char outside[], PetscSF *map);
