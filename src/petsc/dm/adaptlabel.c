@@ -2,42 +2,19 @@
 #include "internal.h"
 #include "dm.h"
 
-/* Marks the cells whose label has this value, a DMAdaptFlag. *right becomes false if the label marks a point that is not an own cell. */
-static PetscErrorCode MarkStratum(DMLabel label, PetscInt value, PetscInt n, DMAdaptFlag mark[], PetscBool *right)
+/* mark [n]: labels of the own cells, DM_ADAPT_KEEP without one. *right: the label marks no other points */
+static PetscErrorCode TakeMarks(DMLabel label, PetscInt n, DMAdaptFlag mark[], PetscBool *right)
 {
-  const PetscInt *point;
-  PetscInt        count;
-  IS              points;
+  PetscInt first, end, value;
 
   PetscFunctionBegin;
-  PetscCall(DMLabelGetStratumIS(label, value, &points));
-  if (!points || value == DM_ADAPT_DETERMINE) PetscFunctionReturn(ISDestroy(&points));
-  PetscCall(ISGetLocalSize(points, &count));
-  PetscCall(ISGetIndices(points, &point));
-  for (PetscInt i = 0; i < count; i++) {
-    if (point[i] >= 0 && point[i] < n) mark[point[i]] = (DMAdaptFlag)value;
-    else *right = PETSC_FALSE;
+  PetscCall(DMLabelGetBounds(label, &first, &end));
+  PetscCall(DMLabelDestroyIndex(label));                          /* DMLabelGetBounds() makes it, and it refuses further points. */
+  *right = (PetscBool)(end <= n && (first >= 0 || end <= first)); /* Both are -1 if the label is empty. */
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(DMLabelGetValue(label, c, &value));
+    mark[c] = value == DM_ADAPT_DETERMINE ? DM_ADAPT_KEEP : (DMAdaptFlag)value;
   }
-  PetscCall(ISRestoreIndices(points, &point));
-  PetscCall(ISDestroy(&points));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MarkByLabel(DMLabel label, PetscInt n, DMAdaptFlag mark[], PetscBool *right)
-{
-  const PetscInt *value;
-  PetscInt        count;
-  IS              values;
-
-  PetscFunctionBegin;
-  for (PetscInt c = 0; c < n; c++) mark[c] = DM_ADAPT_KEEP;
-  *right = PETSC_TRUE;
-  PetscCall(DMLabelGetValueIS(label, &values));
-  PetscCall(ISGetLocalSize(values, &count));
-  PetscCall(ISGetIndices(values, &value));
-  for (PetscInt i = 0; i < count; i++) PetscCall(MarkStratum(label, value[i], n, mark, right));
-  PetscCall(ISRestoreIndices(values, &value));
-  PetscCall(ISDestroy(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,7 +22,7 @@ PetscErrorCode DMVPatchDGAdaptLabel(DM dm, Vec metric, DMLabel label, DMLabel re
 {
   static const char who[] = "-dm_adaptor vpatchdg";
   const MPI_Comm    comm = PetscObjectComm((PetscObject)dm);
-  PetscBool         right;
+  PetscBool         right = PETSC_FALSE;
   PetscInt          n;
   DMAdaptFlag      *mark;
   PetscErrorCode    error;
@@ -55,7 +32,7 @@ PetscErrorCode DMVPatchDGAdaptLabel(DM dm, Vec metric, DMLabel label, DMLabel re
   PetscCheck(!metric && label, comm, PETSC_ERR_SUP, "%s adapts by a label of cells, as DMAdaptLabel() gives it, not by a metric", who);
   n = DMVPatchDGData(dm)->mesh->nown;
   PetscCall(PetscMalloc1(n + 1, &mark)); /* not NULL on ranks without cells */
-  PetscCall(MarkByLabel(label, n, mark, &right));
+  PetscCall(TakeMarks(label, n, mark, &right));
   error = VpCheckEverywhere(comm, right,
                             "-dm_adaptor vpatchdg: the label has points that are no cells of this rank, which DMVPatchDGGetCells() counts");
   if (!error) error = DMVPatchDGRefineCells(dm, mark, adapted);
