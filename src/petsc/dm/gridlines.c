@@ -129,18 +129,17 @@ PetscErrorCode DMVPatchDGGetGrid(DM dm, PetscInt direction, PetscInt *n, PetscRe
 typedef struct {
   MPI_Comm    comm;
   const char *option, *piece; /* what is being read, for messages */
-  PetscInt    n, room;
+  PetscInt    n;
   PetscReal  *x;
 } Faces;
 
-static PetscErrorCode Append(Faces *f, PetscReal x)
+/* Makes the list longer by n faces. *x: the first of them */
+static PetscErrorCode GrowFaces(Faces *f, PetscInt n, PetscReal **x)
 {
   PetscFunctionBegin;
-  if (f->n == f->room) {
-    f->room = 2 * f->room + 16;
-    PetscCall(PetscRealloc((size_t)f->room * sizeof(*f->x), &f->x));
-  }
-  f->x[f->n++] = x;
+  PetscCall(PetscRealloc((size_t)(f->n + n) * sizeof(*f->x), &f->x));
+  *x = f->x + f->n;
+  f->n += n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +177,9 @@ static PetscReal TanhFraction(PetscInt i, PetscInt n, PetscReal strength)
 /* Appends the faces of a piece with n boxes. number[given], 3 or 4 words: a, b, n and the parameter of fraction() */
 static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], PetscReal (*fraction)(PetscInt, PetscInt, PetscReal))
 {
-  PetscReal x[4] = {0, 0, 0, 1};
+  PetscReal x[4] = {0, 0, 0, 1}, *face;
+  PetscBool begins; /* not where the piece before ends */
+  PetscInt  n;
 
   PetscFunctionBegin;
   for (int i = 0; i < given; i++) PetscCall(ReadNumber(f, number[i], &x[i]));
@@ -189,18 +190,21 @@ static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], Pet
              VP_MAX_BOXES);
   PetscCheck(x[3] > 0, f->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s %s: the ratio of two boxes and the strength of tanh are positive, not %g",
              f->option, f->piece, (double)x[3]);
-  if (!f->n || f->x[f->n - 1] != x[0]) PetscCall(Append(f, x[0]));
-  for (PetscInt i = 1; i < (PetscInt)x[2]; i++) PetscCall(Append(f, x[0] + (x[1] - x[0]) * fraction(i, (PetscInt)x[2], x[3])));
-  PetscCall(Append(f, x[1]));
+  n = (PetscInt)x[2];
+  begins = (PetscBool)(!f->n || f->x[f->n - 1] != x[0]);
+  PetscCall(GrowFaces(f, n + begins, &face));
+  if (begins) *face++ = x[0];
+  for (PetscInt i = 1; i < n; i++) *face++ = x[0] + (x[1] - x[0]) * fraction(i, n, x[3]);
+  *face = x[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ReadPiece(Faces *f, char piece[])
 {
-  PetscReal x;
-  PetscBool curve;
-  int       n;
-  char    **word;
+  PetscReal *x;
+  PetscBool  curve;
+  int        n;
+  char     **word;
 
   PetscFunctionBegin;
   f->piece = piece;
@@ -210,8 +214,8 @@ static PetscErrorCode ReadPiece(Faces *f, char piece[])
   else if (!curve && n == 4) PetscCall(AppendPiece(f, 4, word, GeometricFraction));
   else if (!curve && n == 3) PetscCall(AppendPiece(f, 3, word, EqualFraction));
   else if (!curve && n == 1) {
-    PetscCall(ReadNumber(f, word[0], &x));
-    PetscCall(Append(f, x));
+    PetscCall(GrowFaces(f, 1, &x));
+    PetscCall(ReadNumber(f, word[0], x));
   } else {
     SETERRQ(f->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s %s: a coordinate, a:b:n, a:b:n:ratio and tanh:a:b:n:strength exist, with commas between",
             f->option, piece);
