@@ -50,89 +50,69 @@ static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, P
   }
 }
 
-static PetscErrorCode CheckCorners(DM dm)
+/* number of boxes of the domain's grid in direction d; lshape and fichera have this grid without its last box */
+static PetscInt GridCount(DM dm, PetscInt d)
 {
   const DM_VPatchDG *dg = dm->data;
 
+  return d >= dm->dim ? 1 : (VpIsReentrant(dg->domain) ? 2 : dg->grid[d]);
+}
+
+/* coordinate of face i of the domain's grid */
+static PetscReal GridFace(DM dm, PetscInt d, PetscInt i)
+{
+  const DM_VPatchDG *dg = dm->data;
+
+  if (!VpIsReentrant(dg->domain)) return DMVPatchDGFace(dm, d, i);
+  return i == 1 ? (dg->lower[d] + dg->upper[d]) / 2 : (i ? dg->upper[d] : dg->lower[d]);
+}
+
+static PetscErrorCode CheckGrid(DM dm, double nbox)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt     need = dg->domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3;
+
   PetscFunctionBegin;
+  PetscCheck(dm->dim == need || !VpIsReentrant(dg->domain), comm, PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
+             VPatchDGDomains[dg->domain], need, dm->dim);
   for (PetscInt d = 0; d < dm->dim; d++) {
-    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), PetscObjectComm((PetscObject)dm),
-               PETSC_ERR_ARG_OUTOFRANGE,
+    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), comm, PETSC_ERR_ARG_OUTOFRANGE,
                "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
                (double)dg->lower[d], (double)dg->upper[d], d);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes the grid[0] grid[1] grid[2] boxes of the domain "box". */
-static PetscErrorCode MakeGrid(DM dm)
-{
-  DM_VPatchDG   *dg = dm->data;
-  const PetscInt dim = dm->dim, g[3] = {dg->grid[0], dg->grid[1], dim == 3 ? dg->grid[2] : 1};
-  const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
-  PetscInt       size = 1, (*place)[3], (*next)[3];
-
-  PetscFunctionBegin;
-  PetscCall(CheckCorners(dm));
-  PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(nbox <= VP_MAX_BOXES, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
-  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* before the boxes are allocated */
-  PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox, NULL, NULL));
-  PetscCall(PetscMalloc1(dg->nbox, &place));
-  while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
-  next = place;
-  VisitGrid(g, 0, 0, 0, size, &next);
-  for (PetscInt b = 0; b < dg->nbox; b++) {
-    for (PetscInt d = 0; d < dim; d++) {
-      dg->box_lower[b * dim + d] = DMVPatchDGFace(dm, d, place[b][d]);
-      dg->box_upper[b * dim + d] = DMVPatchDGFace(dm, d, place[b][d] + 1);
-    }
-  }
-  PetscCall(PetscFree(place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes the domains lshape and fichera: the 2^dim boxes around the midpoint, without the last box. */
-static PetscErrorCode MakeReentrant(DM dm)
-{
-  DM_VPatchDG   *dg = dm->data;
-  const PetscInt dim = dm->dim, need = dg->domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3;
-
-  PetscFunctionBegin;
-  PetscCheck(dim == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
-             "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
-             VPatchDGDomains[dg->domain], need, dim);
-  PetscCall(CheckCorners(dm));
-  PetscCall(DMVPatchDGStoreBoxes(dm, (1 << dim) - 1, NULL, NULL));
-  for (PetscInt b = 0; b < dg->nbox; b++) {
-    for (PetscInt d = 0; d < dim; d++) {
-      const PetscReal middle = (dg->lower[d] + dg->upper[d]) / 2;
-
-      dg->box_lower[b * dim + d] = b >> d & 1 ? middle : dg->lower[d];
-      dg->box_upper[b * dim + d] = b >> d & 1 ? dg->upper[d] : middle;
-    }
-  }
+  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
 {
-  DM_VPatchDG *dg = dm->data;
+  DM_VPatchDG   *dg = dm->data;
+  const PetscInt dim = dm->dim, g[3] = {GridCount(dm, 0), GridCount(dm, 1), GridCount(dm, 2)};
+  const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
+  PetscInt       size = 1, (*place)[3], (*next)[3];
 
   PetscFunctionBegin;
-  switch (dg->domain) {
-  case VPATCHDG_DOMAIN_BOX:
-    PetscCall(MakeGrid(dm));
-    break;
-  case VPATCHDG_DOMAIN_LSHAPE:
-  case VPATCHDG_DOMAIN_FICHERA:
-    PetscCall(MakeReentrant(dm));
-    break;
-  case VPATCHDG_DOMAIN_BOXES:
-    PetscCheck(dg->nbox, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
-               "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
+  PetscCheck(dg->nbox || dg->domain != VPATCHDG_DOMAIN_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
+  if (dg->domain == VPATCHDG_DOMAIN_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckGrid(dm, nbox)); /* before the boxes are allocated */
+  PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox - VpIsReentrant(dg->domain), NULL, NULL));
+  PetscCall(PetscMalloc1((PetscInt)nbox, &place));
+  while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
+  next = place;
+  VisitGrid(g, 0, 0, 0, size, &next);
+  for (PetscInt b = 0; b < dg->nbox; b++) {
+    for (PetscInt d = 0; d < dim; d++) {
+      dg->box_lower[b * dim + d] = GridFace(dm, d, place[b][d]);
+      dg->box_upper[b * dim + d] = GridFace(dm, d, place[b][d] + 1);
+    }
   }
+  PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
