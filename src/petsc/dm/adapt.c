@@ -1,41 +1,29 @@
 /* Refines and coarsens single cells. */
 #include "internal.h"
 
-/* range = the smallest and the largest distance between x and a point of the cell */
-static void FindDistances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
+#define SLACK 1e-10 /* Rounding may put a point outside of its cell by this fraction of the cell's size. */
+
+/* Tests whether the closed cell meets the sphere of radius r around x: the smallest and the largest distance between x and the cell's points
+   enclose r. */
+static PetscBool MeetsSphere(VpMesh mesh, int32_t cell, const PetscReal x[], PetscReal r)
 {
-  range[0] = range[1] = 0;
-  for (int d = 0; d < dim; d++) {
-    const PetscReal below = lower[d] - x[d], above = x[d] - (lower[d] + size[d]);
-
-    range[0] += PetscSqr(PetscMax(0, PetscMax(below, above)));
-    range[1] += PetscSqr(PetscMax(-below, -above));
-  }
-  range[0] = PetscSqrtReal(range[0]);
-  range[1] = PetscSqrtReal(range[1]);
-}
-
-#define SLACK 1e-10 /* Rounding may put a point outside of its cell by this part of the cell's size. */
-
-/* Tests whether the closed cell contains the point or meets the sphere. */
-static PetscBool IsAtPointOrSphere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
-{
-  PetscReal lower[3], size[3], range[2], slack;
-  PetscBool there = PETSC_FALSE;
+  PetscReal lower[3], size[3], least = 0, most = 0, slack;
 
   VpGeometryBounds(mesh->geometry, cell, lower, size);
   slack = SLACK * size[0];
-  if (dg->at_point) {
-    FindDistances(mesh->dim, lower, size, dg->point, range);
-    there = (PetscBool)(range[0] <= slack);
-  }
-  if (dg->at_sphere && !there) {
-    const PetscReal r = dg->sphere[mesh->dim];
+  for (int d = 0; d < mesh->dim; d++) {
+    const PetscReal below = lower[d] - x[d], above = x[d] - (lower[d] + size[d]);
 
-    FindDistances(mesh->dim, lower, size, dg->sphere, range);
-    there = (PetscBool)(range[0] <= r + slack && r <= range[1] + slack);
+    least += PetscSqr(PetscMax(0, PetscMax(below, above)));
+    most += PetscSqr(PetscMax(-below, -above));
   }
-  return there;
+  return (PetscBool)(PetscSqrtReal(least) <= r + slack && r <= PetscSqrtReal(most) + slack);
+}
+
+static PetscBool IsAtPointOrSphere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
+{
+  return (PetscBool)((dg->at_point && MeetsSphere(mesh, cell, dg->point, 0)) ||
+                     (dg->at_sphere && MeetsSphere(mesh, cell, dg->sphere, dg->sphere[mesh->dim])));
 }
 
 /* Destroys the mesh and returns the error, unless error is 0. */
