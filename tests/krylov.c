@@ -21,7 +21,7 @@ static PetscErrorCode Measure(Problem *p, const char type[], PetscInt iterations
 {
   char           options[256];
   PetscLogDouble before, after;
-  PetscInt       local;
+  PetscInt       local, used;
   PetscOptions   own;
 
   PetscFunctionBeginUser;
@@ -34,7 +34,7 @@ static PetscErrorCode Measure(Problem *p, const char type[], PetscInt iterations
   PetscCall(KSPSetConvergenceTest(p->ksp, ConvergedAfter, &iterations, NULL));
   PetscCall(KSPSolve(p->ksp, p->b, p->x));
   PetscCall(PetscMallocGetCurrentUsage(&after));
-  PetscCall(VpKrylovVectors(p->ksp, iterations, counted));
+  PetscCall(VpKrylovVectors(p->ksp, iterations, counted, &used));
   PetscCall(TestOptionsPop(&own));
   *measured = (after - before) / (PetscReal)sizeof(PetscScalar) / (PetscReal)local;
   PetscFunctionReturn(PETSC_SUCCESS);

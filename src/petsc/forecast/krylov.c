@@ -67,21 +67,22 @@ static PetscErrorCode FirstDirections(KSP ksp, const Keeper *k, PetscInt restart
 }
 
 /* Other KSPs have all their vectors after the set-up. ksp->nwork counts them, except the three vectors of Chebyshev's KSP for
-   eigenvalues. */
-PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
+   eigenvalues. A host allocates a vector when it is created, a device when it is first used. */
+PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *created, PetscInt *used)
 {
   const char   *type = ((PetscObject)ksp)->type_name;
   const Keeper *k = FindKeeper(type);
   PetscInt      restart, first, more;
 
   PetscFunctionBegin;
-  *vectors = ksp->nwork + (strcmp(type, KSPCHEBYSHEV) ? 0 : 3);
+  *created = *used = ksp->nwork + (strcmp(type, KSPCHEBYSHEV) ? 0 : 3);
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(k->restart(ksp, &restart));
   PetscCall(FirstDirections(ksp, k, restart, &first));
   more = PetscMax(0, PetscMin(iterations, restart + k->over) + k->ahead - first);
   if (k->chunk) more = k->chunk * ((more + k->chunk - 1) / k->chunk);
-  *vectors = k->fixed + k->per * PetscMin(first + more, restart + k->over);
+  *created = k->fixed + k->per * PetscMin(first + more, restart + k->over);
+  *used = PetscMin(*created, k->fixed + k->per * (PetscMin(iterations, restart) + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,13 +92,13 @@ static PetscErrorCode ReportMemory(KSP ksp, const VpBackend *backend, PetscInt f
   char        text[64];
   PetscViewer viewer;
   PetscMPIInt ranks;
-  PetscInt    all;
+  PetscInt    all, used;
 
   PetscFunctionBegin;
   PetscCall(VpDoctorViewer((PetscObject)ksp, &viewer));
   if (!viewer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  PetscCall(VpKrylovVectors(ksp, ksp->max_it, &all));
+  PetscCall(VpKrylovVectors(ksp, ksp->max_it, &all, &used));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: KSP %s\n  memory needed, about:\n", ((PetscObject)ksp)->type_name));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors, %" PetscInt_FMT " iterations", first, iterations));
   if (all == first) PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors", first));
@@ -108,32 +109,17 @@ static PetscErrorCode ReportMemory(KSP ksp, const VpBackend *backend, PetscInt f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *vectors: number of vectors with memory in the first iterations. A device allocates a vector when it is first used, a host when it is
-   created. */
-static PetscErrorCode CountUsedVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
-{
-  const Keeper *k = FindKeeper(((PetscObject)ksp)->type_name);
-  PetscInt      restart;
-
-  PetscFunctionBegin;
-  PetscCall(VpKrylovVectors(ksp, iterations, vectors));
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(k->restart(ksp, &restart));
-  *vectors = PetscMin(*vectors, k->fixed + k->per * (PetscMin(iterations, restart) + 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* iterations: a lower bound of the number of iterations. On a host, a KSP that keeps directions allocates vectors for ten. */
 PetscErrorCode VpCheckKSPMemory(KSP ksp, PetscInt iterations, const VpBackend *backend, VpBytes vector, double taken)
 {
   const char *type = ((PetscObject)ksp)->type_name, *prefix = ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "";
-  PetscInt    first, counted = VpIsDevice(backend) && vector.work > 0 ? iterations : 10;
+  PetscBool   device = (PetscBool)(VpIsDevice(backend) && vector.work > 0);
+  PetscInt    counted = PetscMin(device ? iterations : 10, ksp->max_it), first, used;
   char        what[96], instead[192];
 
   PetscFunctionBegin;
-  counted = PetscMin(counted, ksp->max_it);
-  if (VpIsDevice(backend) && vector.work > 0) PetscCall(CountUsedVectors(ksp, counted, &first));
-  else PetscCall(VpKrylovVectors(ksp, counted, &first));
+  PetscCall(VpKrylovVectors(ksp, counted, &first, &used));
+  if (device) first = used;
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ReportMemory(ksp, backend, first, counted, vector.work + vector.host));
   PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first %" PetscInt_FMT " iterations", type, first,
