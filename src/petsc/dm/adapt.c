@@ -3,8 +3,8 @@
 
 #define SLACK 1e-10 /* Rounding may put a point outside of its cell by this fraction of the cell's size. */
 
-/* Tests whether the closed cell meets the sphere of radius r around x: the smallest and the largest distance between x and the cell's points
-   enclose r. */
+/* Tests whether the closed cell meets the sphere of radius r around x. It does if r lies between the smallest and the largest distance of
+   the cell's points from x. */
 static PetscBool MeetsSphere(VpMesh mesh, int32_t cell, const PetscReal x[], PetscReal r)
 {
   PetscReal lower[3], size[3], least = 0, most = 0, slack;

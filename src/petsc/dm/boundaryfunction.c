@@ -95,7 +95,7 @@ PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckLabels(dm));
-  DMVPatchDGData(dm)->asked = (PetscBool)(DMVPatchDGData(dm)->side_boundary || DMVPatchDGLabelConditions(dm));
+  DMVPatchDGData(dm)->asked = (PetscBool)(DMVPatchDGData(dm)->side_boundary || DMVPatchDGData(dm)->labels.n);
   if (!DMVPatchDGData(dm)->asked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(2 * n, &answer, n, &condition));
   error = SetAnswers(dm, domain, n, answer, condition);

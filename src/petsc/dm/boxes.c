@@ -18,6 +18,19 @@ PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGCheckBoxes(DM dm, PetscInt nbox, const char what[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, what));
+  PetscCheck(dm->dim == 2 || dm->dim == 3, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "Call DMSetDimension() with 2 or 3 before you give the DM its %s", what);
+  PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The %s has %" PetscInt_FMT " boxes: there must be at least one box, and at most %d", what, nbox, VP_MAX_BOXES);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Resets the corners to their defaults if only one of both domains has a re-entrant corner. */
 static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
 {
@@ -203,11 +216,7 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveInt(dm, nbox, 2);
-  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "list of boxes"));
-  PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
-             "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetBoxes()");
-  PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "A domain of %" PetscInt_FMT " boxes: there must be at least one, and at most %d", nbox, VP_MAX_BOXES);
+  PetscCall(DMVPatchDGCheckBoxes(dm, nbox, "list of boxes"));
   VpAssertPointer(lower, 3);
   VpAssertPointer(upper, 4);
   PetscCall(DMVPatchDGStoreBoxes(dm, nbox, lower, upper));

@@ -42,7 +42,7 @@ static void ForgetLabelsInside(VpUserGrid *grid)
 
 /* Joins 2^dim children, x fastest, to their parent. Returns false if a child is missing, or if widths or the labels of a side differ. step:
    number of faces from one child to the next */
-static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt step, VpUserCell *parent)
+static PetscBool JoinFamily(const VpUserGrid *grid, const VpUserCell child[], PetscInt step, VpUserCell *parent)
 {
   *parent = child[0];
   for (int d = 0; d < grid->dim; d++) parent->at[d] /= 2;
@@ -62,7 +62,7 @@ static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt
 }
 
 /* Joins families while every cell has one. Ensures: cells are 2^*level faces apart. */
-static PetscErrorCode JoinAll(VpUserGrid *grid, PetscInt *level)
+static PetscErrorCode JoinFamilies(VpUserGrid *grid, PetscInt *level)
 {
   const PetscInt children = (PetscInt)1 << grid->dim;
   VpUserCell    *parent;
@@ -81,7 +81,7 @@ static PetscErrorCode JoinAll(VpUserGrid *grid, PetscInt *level)
 
     qsort(grid->cell, (size_t)grid->ncell, sizeof(VpUserCell), ByFamily);
     joined = (PetscBool)(n * children == grid->ncell);
-    for (PetscInt i = 0; i < n && joined; i++) joined = Join(grid, grid->cell + i * children, (PetscInt)1 << *level, parent + i);
+    for (PetscInt i = 0; i < n && joined; i++) joined = JoinFamily(grid, grid->cell + i * children, (PetscInt)1 << *level, parent + i);
     if (!joined) break;
     PetscCall(PetscArraycpy(grid->cell, parent, n));
     grid->ncell = n;
@@ -121,7 +121,7 @@ PetscErrorCode VpSetUserCells(DM dm, const VpUserGrid *grid)
 
   PetscFunctionBegin;
   PetscCall(VpGatherAll(grid->comm, grid->ncell, sizeof(VpUserCell), grid->cell, &all.ncell, &all.cell));
-  PetscCall(JoinAll(&all, &level));
+  PetscCall(JoinFamilies(&all, &level));
   PetscCall(DMSetRefineLevel(dm, level));
   PetscCall(SetUserBoxes(dm, &all, level));
   PetscCall(PetscFree(all.cell));

@@ -56,11 +56,9 @@ static inline VpBoundary VpBoundaryOf(VPatchDGBoundary boundary, PetscReal alpha
   return (VpBoundary){VpSideOf(boundary), VpHasAlpha(boundary) ? alpha : 0};
 }
 /* labels.c. `from` and `to` have the same dimension. */
-typedef struct VpLabels_ *VpLabels;
-PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);
-PetscErrorCode            DMVPatchDGDestroyLabels(DM);
-PetscInt                  DMVPatchDGLabelConditions(DM);                                   /* number of labels with a condition */
-void                      DMVPatchDGListCondition(DM, PetscInt i, PetscReal condition[3]); /* condition i: label, VPatchDGBoundary, alpha */
+PetscErrorCode DMVPatchDGCopyLabels(DM from, DM to);
+PetscErrorCode DMVPatchDGDestroyLabels(DM);
+void           VpListConditions(const VpLabels *, PetscReal list[]); /* list: [n][3] label, VPatchDGBoundary, alpha */
 /* Ensures: an error on all ranks unless all ranks agree, the labels belong to the boxes, and a side has every label with a condition. */
 PetscErrorCode DMVPatchDGCheckLabels(DM);
 /* Overwrites the condition of a box's side if its label has one. */
@@ -69,6 +67,8 @@ void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, Pe
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
 /* boxes.c: copies the corners of the boxes, [nbox][dim]. NULL: only allocates */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
+/* Ensures: an error unless the DM is not set up, has a dimension, and nbox is a possible number of boxes. what: the list that changes */
+PetscErrorCode DMVPatchDGCheckBoxes(DM, PetscInt nbox, const char what[]);
 /* gridlines.c: coordinate of face i of the grid; reads the options of the grid. others: other options describe the grid, too */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);

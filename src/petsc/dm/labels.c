@@ -1,49 +1,24 @@
 /* Boundary conditions by labels: the sides of boxes have labels, and labels have conditions. */
 #include "internal.h"
 
-typedef struct {
-  PetscInt         label;
-  VPatchDGBoundary boundary;
-  PetscReal        alpha;
-} Condition;
-
-struct VpLabels_ {
-  PetscInt   dim, nbox, *side; /* side: [nbox][2 dim] labels */
-  PetscInt   n;
-  Condition *condition; /* [n] */
-};
-
 PetscErrorCode DMVPatchDGDestroyLabels(DM dm)
 {
-  DM_VPatchDG *dg = DMVPatchDGData(dm);
+  VpLabels *labels = &DMVPatchDGData(dm)->labels;
 
   PetscFunctionBegin;
-  if (dg->labels) {
-    PetscCall(PetscFree(dg->labels->side));
-    PetscCall(PetscFree(dg->labels->condition));
-  }
-  PetscCall(PetscFree(dg->labels));
+  PetscCall(PetscFree(labels->side));
+  PetscCall(PetscFree(labels->condition));
+  labels->nbox = labels->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLabels(DM dm)
-{
-  DM_VPatchDG *dg = DMVPatchDGData(dm);
-
-  PetscFunctionBegin;
-  if (!dg->labels) PetscCall(PetscNew(&dg->labels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode StoreSides(DM dm, PetscInt nbox, const PetscInt label[])
+static PetscErrorCode StoreSideLabels(DM dm, PetscInt nbox, const PetscInt label[])
 {
   const PetscInt n = nbox * 2 * dm->dim;
-  VpLabels       labels;
+  VpLabels      *labels = &DMVPatchDGData(dm)->labels;
   PetscInt      *copy;
 
   PetscFunctionBegin;
-  PetscCall(CreateLabels(dm));
-  labels = DMVPatchDGData(dm)->labels;
   PetscCall(PetscMalloc1(n, &copy));
   PetscCall(PetscArraycpy(copy, label, n));
   PetscCall(PetscFree(labels->side));
@@ -53,14 +28,12 @@ static PetscErrorCode StoreSides(DM dm, PetscInt nbox, const PetscInt label[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode StoreCondition(DM dm, Condition condition)
+static PetscErrorCode StoreCondition(DM dm, VpLabelCondition condition)
 {
-  VpLabels labels;
-  PetscInt i = 0;
+  VpLabels *labels = &DMVPatchDGData(dm)->labels;
+  PetscInt  i = 0;
 
   PetscFunctionBegin;
-  PetscCall(CreateLabels(dm));
-  labels = DMVPatchDGData(dm)->labels;
   while (i < labels->n && labels->condition[i].label != condition.label) i++;
   if (i == labels->n) PetscCall(PetscRealloc(++labels->n * sizeof(condition), &labels->condition));
   labels->condition[i] = condition;
@@ -69,65 +42,49 @@ static PetscErrorCode StoreCondition(DM dm, Condition condition)
 
 PetscErrorCode DMVPatchDGCopyLabels(DM from, DM to)
 {
-  const VpLabels labels = DMVPatchDGData(from)->labels;
+  const VpLabels *labels = &DMVPatchDGData(from)->labels;
 
   PetscFunctionBegin;
-  DMVPatchDGData(to)->labels = NULL;
-  if (labels && labels->nbox) PetscCall(StoreSides(to, labels->nbox, labels->side));
-  for (PetscInt i = 0; labels && i < labels->n; i++) PetscCall(StoreCondition(to, labels->condition[i]));
+  DMVPatchDGData(to)->labels = (VpLabels){0};
+  if (labels->side) PetscCall(StoreSideLabels(to, labels->nbox, labels->side));
+  for (PetscInt i = 0; i < labels->n; i++) PetscCall(StoreCondition(to, labels->condition[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscInt DMVPatchDGLabelConditions(DM dm)
-{
-  return DMVPatchDGData(dm)->labels ? DMVPatchDGData(dm)->labels->n : 0;
-}
-
-static void ListCondition(const Condition *condition, PetscReal to[3])
-{
-  to[0] = (PetscReal)condition->label;
-  to[1] = (PetscReal)condition->boundary;
-  to[2] = condition->alpha;
-}
-
-void DMVPatchDGListCondition(DM dm, PetscInt i, PetscReal condition[3])
-{
-  ListCondition(&DMVPatchDGData(dm)->labels->condition[i], condition);
-}
-
-static const Condition *FindCondition(VpLabels labels, PetscInt label)
+void VpListConditions(const VpLabels *labels, PetscReal list[])
 {
   for (PetscInt i = 0; i < labels->n; i++) {
-    if (labels->condition[i].label == label) return &labels->condition[i];
+    list[3 * i] = (PetscReal)labels->condition[i].label;
+    list[3 * i + 1] = (PetscReal)labels->condition[i].boundary;
+    list[3 * i + 2] = labels->condition[i].alpha;
   }
-  return NULL;
 }
 
 void DMVPatchDGAskLabels(DM dm, PetscInt box, PetscInt side, VPatchDGBoundary *boundary, PetscReal *alpha)
 {
-  const VpLabels   labels = DMVPatchDGData(dm)->labels;
-  const Condition *found = labels && labels->n ? FindCondition(labels, labels->side[box * 2 * dm->dim + side]) : NULL;
+  const VpLabels *labels = &DMVPatchDGData(dm)->labels;
 
-  if (!found) return;
-  *boundary = found->boundary;
-  *alpha = found->alpha;
+  for (PetscInt i = 0; i < labels->n; i++) {
+    if (labels->condition[i].label != labels->side[box * 2 * dm->dim + side]) continue;
+    *boundary = labels->condition[i].boundary;
+    *alpha = labels->condition[i].alpha;
+  }
 }
 
 /* Ensures: an error on all ranks unless labels and conditions are equal on all ranks. */
-static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
+static PetscErrorCode CheckSameLabels(MPI_Comm comm, const VpLabels *labels)
 {
-  const PetscInt sides = labels ? labels->nbox * 2 * labels->dim : 0, n = labels ? labels->n : 0;
-  PetscReal      counts[2] = {(PetscReal)sides, (PetscReal)n}, *numbers, *conditions;
+  const PetscInt sides = labels->nbox * 2 * labels->dim, n = labels->n;
+  PetscReal      counts[2] = {(PetscReal)sides, (PetscReal)n}, *numbers;
   PetscErrorCode error;
 
   PetscFunctionBegin;
   PetscCall(VpCheckSameReals(comm, 2, counts, "how many sides have labels and how many labels conditions"));
   PetscCall(PetscMalloc1(sides + 3 * n, &numbers));
   for (PetscInt i = 0; i < sides; i++) numbers[i] = (PetscReal)labels->side[i];
-  conditions = numbers + sides;
-  for (PetscInt i = 0; i < n; i++) ListCondition(&labels->condition[i], conditions + 3 * i);
+  VpListConditions(labels, numbers + sides);
   error = VpCheckSameReals(comm, sides, numbers, "the labels of sides (DMVPatchDGSetSideLabels())");
-  if (!error) error = VpCheckSameReals(comm, 3 * n, conditions, "the conditions of labels (DMVPatchDGSetLabelBoundary())");
+  if (!error) error = VpCheckSameReals(comm, 3 * n, numbers + sides, "the conditions of labels (DMVPatchDGSetLabelBoundary())");
   PetscCall(PetscFree(numbers));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,12 +93,13 @@ static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
 PetscErrorCode DMVPatchDGCheckLabels(DM dm)
 {
   const DM_VPatchDG *dg = DMVPatchDGData(dm);
-  const VpLabels     labels = dg->labels;
+  const VpLabels    *labels = &dg->labels;
+  const PetscInt     sides = labels->nbox * 2 * dm->dim;
   MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
 
   PetscFunctionBegin;
-  PetscCall(CheckSame(comm, labels));
-  if (!DMVPatchDGLabelConditions(dm)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckSameLabels(comm, labels));
+  if (!labels->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(labels->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
              "DMVPatchDGSetLabelBoundary(): the sides of boxes have no labels. DMVPatchDGSetSideLabels() gives them, or DMConvert() of a "
              "DMPLEX whose faces have a label \"Face Sets\" or \"marker\"");
@@ -152,8 +110,8 @@ PetscErrorCode DMVPatchDGCheckLabels(DM dm)
   for (PetscInt i = 0; i < labels->n; i++) {
     PetscInt side = 0;
 
-    while (side < labels->nbox * 2 * dm->dim && labels->side[side] != labels->condition[i].label) side++;
-    PetscCheck(side < labels->nbox * 2 * dm->dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
+    while (side < sides && labels->side[side] != labels->condition[i].label) side++;
+    PetscCheck(side < sides, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "DMVPatchDGSetLabelBoundary(): no side has the label %" PetscInt_FMT " (DMVPatchDGGetSideLabels() says which there are)",
                labels->condition[i].label);
   }
@@ -187,13 +145,9 @@ PetscErrorCode DMVPatchDGSetSideLabels(DM dm, PetscInt nbox, const PetscInt labe
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveInt(dm, nbox, 2);
-  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "label of sides"));
-  PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
-             "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetSideLabels()");
-  PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "Labels of %" PetscInt_FMT " boxes: there is at least one box, and at most %d", nbox, VP_MAX_BOXES);
+  PetscCall(DMVPatchDGCheckBoxes(dm, nbox, "list of labels of sides"));
   VpAssertPointer(label, 3);
-  PetscCall(StoreSides(dm, nbox, label));
+  PetscCall(StoreSideLabels(dm, nbox, label));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,8 +173,8 @@ PetscErrorCode DMVPatchDGGetSideLabels(DM dm, PetscInt *nbox, const PetscInt *la
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  if (nbox) *nbox = dg->labels ? dg->labels->nbox : 0;
-  if (label) *label = dg->labels ? dg->labels->side : NULL;
+  if (nbox) *nbox = dg->labels.nbox;
+  if (label) *label = dg->labels.side;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,6 +211,6 @@ PetscErrorCode DMVPatchDGSetLabelBoundary(DM dm, PetscInt label, VPatchDGBoundar
              "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is no condition of one side", (int)boundary, label);
   PetscCheck(VpIsAlpha(boundary, alpha), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetLabelBoundary(): alpha = %g for label %" PetscInt_FMT ", which is positive", (double)alpha, label);
-  PetscCall(StoreCondition(dm, (Condition){label, boundary, VpBoundaryOf(boundary, alpha).alpha}));
+  PetscCall(StoreCondition(dm, (VpLabelCondition){label, boundary, VpBoundaryOf(boundary, alpha).alpha}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -73,20 +73,20 @@ PetscErrorCode DMVPatchDGCheckMesh(DM dm, VpMesh mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Holds(PetscReal x)
+static PetscBool IsRepresentable(PetscReal x)
 {
   return x >= 1 / MOST && x <= MOST;
 }
 
 /* Tests whether double precision represents the product and the squares of a cell's sizes h[dim], and 1/h^2. */
-static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
+static PetscBool IsSizeRepresentable(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;
   PetscBool holds = PETSC_TRUE;
 
   for (PetscInt d = 0; d < dim; d++) {
     volume *= h[d];
-    holds = holds && Holds(h[d]) && Holds(h[d] * h[d]) && Holds(volume);
+    holds = holds && IsRepresentable(h[d]) && IsRepresentable(h[d] * h[d]) && IsRepresentable(volume);
   }
   return holds;
 }
@@ -105,7 +105,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
       h[d] = ldexp(VpDomainWidth(boxes, box, (int)d), -(int)level);
       least = PetscMin(least, h[d]);
     }
-    if (HoldsSizes(dm->dim, h)) continue;
+    if (IsSizeRepresentable(dm->dim, h)) continue;
     if (dm->dim == 3) PetscCall(PetscSNPrintf(third, sizeof(third), " x %g", (double)h[2]));
     SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
             "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
@@ -119,7 +119,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
     const PetscReal alpha = VpDomainAlpha(boxes, boxes->beyond[i]);
 
     PetscCheck(
-      alpha == 0 || (Holds(alpha) && Holds(alpha / least)), comm, PETSC_ERR_ARG_OUTOFRANGE,
+      alpha == 0 || (IsRepresentable(alpha) && IsRepresentable(alpha / least)), comm, PETSC_ERR_ARG_OUTOFRANGE,
       "-dm_vpatchdg_robin %g: it and its quotient by the size of a cell lie between %g and %g, where double precision has room for "
       "what is computed from it. Choose other units",
       (double)alpha, 1 / MOST, MOST);
@@ -139,7 +139,8 @@ PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, int tensor, const PetscReal a[]
 
   PetscFunctionBegin;
   PetscCall(VpProblemRange(dg->mesh, &problem, range));
-  PetscCheck(Holds(range[0]) && range[1] <= MOST && range[1] * factor <= ENTRY, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(IsRepresentable(range[0]) && range[1] <= MOST && range[1] * factor <= ENTRY, PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_ARG_OUTOFRANGE,
              "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell), times penalty (k+1)^4 to %g: double precision has "
              "no room for what is computed from it. Choose other units of length, or of the coefficient",
              (double)range[0], (double)range[1], (double)(range[1] * factor));

@@ -34,35 +34,40 @@ enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CO
 
 static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient"};
 
-/* count: lengths of the lists; double, because a file may contain any numbers */
-static void CountLists(const PetscReal head[], double count[LISTS])
+/* number of numbers in a list; double, because a file may contain any numbers */
+static double CountList(const PetscReal head[], int list)
 {
   const double dim = (double)head[DIM];
+  const double count[LISTS] = {[LIST_FACES] = (double)head[FACES],
+                               [LIST_FACES + 1] = (double)head[FACES + 1],
+                               [LIST_FACES + 2] = (double)head[FACES + 2],
+                               [LIST_LOWER] = dim * (double)head[BOXES],
+                               [LIST_UPPER] = dim * (double)head[BOXES],
+                               [LIST_LABELS] = 2 * dim * (double)head[LABELED],
+                               [LIST_CONDITIONS] = 3 * (double)head[CONDITIONS],
+                               [LIST_ASKED] = 4 * dim * (double)head[ASKED]};
 
-  for (int d = 0; d < 3; d++) count[LIST_FACES + d] = (double)head[FACES + d];
-  count[LIST_LOWER] = count[LIST_UPPER] = dim * (double)head[BOXES];
-  count[LIST_LABELS] = 2 * dim * (double)head[LABELED];
-  count[LIST_CONDITIONS] = 3 * (double)head[CONDITIONS];
-  count[LIST_ASKED] = 4 * dim * (double)head[ASKED];
+  return count[list];
 }
 
-/* list[i] = list i of the settings x. Requires: x is as long as its head says. */
-static void FindLists(PetscReal x[], PetscReal *list[LISTS])
+/* position of a list in the settings; LISTS: number of settings */
+static double FindList(const PetscReal head[], int list)
 {
-  double count[LISTS];
+  double at = HEAD;
 
-  CountLists(x, count);
-  x += HEAD;
-  for (int i = 0; i < LISTS; i++) {
-    list[i] = x;
-    x += (size_t)count[i];
-  }
+  for (int i = 0; i < list; i++) at += CountList(head, i);
+  return at;
+}
+
+/* Requires: x is as long as its head says. */
+static PetscReal *ListOf(PetscReal x[], int list)
+{
+  return x + (size_t)FindList(x, list);
 }
 
 static void FillHead(DM dm, PetscReal head[])
 {
   DM_VPatchDG *dg = dm->data;
-  PetscInt     labeled = 0;
 
   for (int i = 0; i < HEAD; i++) head[i] = 0;
   head[MAGIC] = MAGIC_NUMBER;
@@ -86,9 +91,8 @@ static void FillHead(DM dm, PetscReal head[])
     head[ALPHA + side] = dg->alpha[side];
   }
   head[BOXES] = dg->domain == VPATCHDG_DOMAIN_BOXES ? (PetscReal)dg->nbox : 0;
-  (void)DMVPatchDGGetSideLabels(dm, &labeled, NULL);
-  head[LABELED] = (PetscReal)labeled;
-  head[CONDITIONS] = (PetscReal)DMVPatchDGLabelConditions(dm);
+  head[LABELED] = (PetscReal)dg->labels.nbox;
+  head[CONDITIONS] = (PetscReal)dg->labels.n;
   head[ASKED] = dg->asked ? dg->mesh->geometry->domain->nbox : 0;
 }
 
@@ -103,40 +107,34 @@ static void FillAsked(VpDomain domain, PetscReal to[])
   }
 }
 
-static void FillLists(DM dm, const double count[], PetscReal *list[])
+static PetscErrorCode FillLists(DM dm, PetscReal x[])
 {
-  DM_VPatchDG    *dg = dm->data;
-  const PetscInt *label = NULL;
+  DM_VPatchDG *dg = dm->data;
+  PetscReal   *label = ListOf(x, LIST_LABELS);
 
-  for (int d = 0; d < 3; d++) {
-    for (PetscInt i = 0; i < (PetscInt)count[LIST_FACES + d]; i++) list[LIST_FACES + d][i] = dg->face[d][i];
-  }
-  for (PetscInt i = 0; i < (PetscInt)count[LIST_LOWER]; i++) {
-    list[LIST_LOWER][i] = dg->box_lower[i];
-    list[LIST_UPPER][i] = dg->box_upper[i];
-  }
-  (void)DMVPatchDGGetSideLabels(dm, NULL, &label);
-  for (PetscInt i = 0; i < (PetscInt)count[LIST_LABELS]; i++) list[LIST_LABELS][i] = (PetscReal)label[i];
-  for (PetscInt i = 0; i < DMVPatchDGLabelConditions(dm); i++) DMVPatchDGListCondition(dm, i, list[LIST_CONDITIONS] + 3 * i);
-  if (dg->asked) FillAsked(dg->mesh->geometry->domain, list[LIST_ASKED]);
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; d++) PetscCall(PetscArraycpy(ListOf(x, LIST_FACES + d), dg->face[d], (PetscInt)x[FACES + d]));
+  PetscCall(PetscArraycpy(ListOf(x, LIST_LOWER), dg->box_lower, (PetscInt)x[BOXES] * dm->dim));
+  PetscCall(PetscArraycpy(ListOf(x, LIST_UPPER), dg->box_upper, (PetscInt)x[BOXES] * dm->dim));
+  for (PetscInt i = 0; i < dg->labels.nbox * 2 * dm->dim; i++) label[i] = (PetscReal)dg->labels.side[i];
+  VpListConditions(&dg->labels, ListOf(x, LIST_CONDITIONS));
+  if (dg->asked) FillAsked(dg->mesh->geometry->domain, ListOf(x, LIST_ASKED));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode WriteSettings(DM dm, PetscViewer viewer)
 {
-  PetscReal   head[HEAD], *x, *list[LISTS];
-  double      count[LISTS];
-  PetscInt    n = HEAD;
+  PetscReal   head[HEAD], *x;
+  PetscInt    n;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &rank));
   FillHead(dm, head);
-  CountLists(head, count);
-  for (int i = 0; i < LISTS; i++) n += (PetscInt)count[i];
+  n = (PetscInt)FindList(head, LISTS);
   PetscCall(PetscMalloc1(n, &x));
   PetscCall(PetscArraycpy(x, head, HEAD));
-  FindLists(x, list);
-  FillLists(dm, count, list);
+  PetscCall(FillLists(dm, x));
   PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[0], rank ? 0 : n, x));
   PetscCall(PetscFree(x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,7 +187,7 @@ static PetscErrorCode ReadSettings(DM dm, PetscViewer viewer, PetscInt *n, Petsc
 }
 
 /* x as an integer; -PETSC_MAX_INT, which setters refuse, if x is not an integer */
-static PetscInt Whole(PetscReal x)
+static PetscInt WholeOf(PetscReal x)
 {
   return x == PetscFloorReal(x) && PetscAbsReal(x) < (PetscReal)PETSC_MAX_INT ? (PetscInt)x : -PETSC_MAX_INT;
 }
@@ -198,8 +196,7 @@ static PetscErrorCode CheckSettings(DM dm, PetscInt n, const PetscReal x[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   DM_VPatchDG   *dg = dm->data;
-  double         count[LISTS], sum = HEAD;
-  PetscBool      right = PETSC_TRUE;
+  PetscBool      right = (PetscBool)(n >= HEAD && FindList(x, LISTS) == (double)n);
 
   PetscFunctionBegin;
   PetscCheck(n > VERSION && x[MAGIC] == MAGIC_NUMBER, comm, PETSC_ERR_FILE_UNEXPECTED,
@@ -207,60 +204,57 @@ static PetscErrorCode CheckSettings(DM dm, PetscInt n, const PetscReal x[])
   PetscCheck(x[VERSION] == VERSION_NUMBER, comm, PETSC_ERR_FILE_UNEXPECTED,
              "DMLoad(): the file has version %" PetscInt_FMT
              " of meshes, and vpatchdg %s reads version %d: take the vpatchdg that wrote it",
-             Whole(x[VERSION]), VPATCHDG_VERSION, VERSION_NUMBER);
-  if (n >= HEAD) CountLists(x, count);
-  for (int i = 0; i < LISTS && n >= HEAD; i++) {
-    right = (PetscBool)(right && count[i] >= 0 && count[i] == PetscFloorReal(count[i]));
-    sum += count[i];
-  }
+             WholeOf(x[VERSION]), VPATCHDG_VERSION, VERSION_NUMBER);
+  for (int i = 0; i < LISTS && right; i++) right = (PetscBool)(CountList(x, i) >= 0 && CountList(x, i) == floor(CountList(x, i)));
   for (int d = 0; d < 3 && right; d++) right = (PetscBool)(x[FACES + d] == 0 || x[FACES + d] == x[GRID + d] + 1);
-  PetscCheck(n >= HEAD && right && sum == (double)n, comm, PETSC_ERR_FILE_UNEXPECTED,
+  PetscCheck(right, comm, PETSC_ERR_FILE_UNEXPECTED,
              "DMLoad(): the settings in the file are damaged, their %" PetscInt_FMT " numbers do not fit together", n);
   PetscCheck(dm->dim < 0 || dg->dim_by_default || (PetscReal)dm->dim == x[DIM], comm, PETSC_ERR_ARG_INCOMP,
              "DMLoad(): the file has a mesh in %" PetscInt_FMT " dimensions, the DM has %" PetscInt_FMT
              " (-dm_vpatchdg_dim, DMSetDimension()): leave the dimension to the file",
-             Whole(x[DIM]), dm->dim);
+             WholeOf(x[DIM]), dm->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeDomain(DM dm, const PetscReal x[], PetscReal *const list[])
+static PetscErrorCode TakeDomain(DM dm, PetscReal x[])
 {
   PetscInt         grid[3];
   VPatchDGBoundary boundary[6];
 
   PetscFunctionBegin;
-  PetscCall(DMSetDimension(dm, Whole(x[DIM])));
+  PetscCall(DMSetDimension(dm, WholeOf(x[DIM])));
   PetscCall(DMVPatchDGCheckDimension(dm));
-  for (int d = 0; d < 3; d++) grid[d] = Whole(x[GRID + d]);
-  for (int side = 0; side < 6; side++) boundary[side] = (VPatchDGBoundary)Whole(x[BOUNDARY + side]);
-  PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)Whole(x[DOMAIN])));
+  for (int d = 0; d < 3; d++) grid[d] = WholeOf(x[GRID + d]);
+  for (int side = 0; side < 6; side++) boundary[side] = (VPatchDGBoundary)WholeOf(x[BOUNDARY + side]);
+  PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)WholeOf(x[DOMAIN])));
   PetscCall(DMVPatchDGSetBoxGrid(dm, grid, x + LOWER, x + UPPER));
   for (PetscInt d = 0; d < dm->dim; d++) {
-    if (x[FACES + d] > 0) PetscCall(DMVPatchDGSetGrid(dm, d, grid[d], list[LIST_FACES + d]));
+    if (x[FACES + d] > 0) PetscCall(DMVPatchDGSetGrid(dm, d, grid[d], ListOf(x, LIST_FACES + d)));
   }
-  if (x[BOXES] > 0) PetscCall(DMVPatchDGSetBoxes(dm, Whole(x[BOXES]), list[LIST_LOWER], list[LIST_UPPER]));
+  if (x[BOXES] > 0) PetscCall(DMVPatchDGSetBoxes(dm, WholeOf(x[BOXES]), ListOf(x, LIST_LOWER), ListOf(x, LIST_UPPER)));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscCall(DMVPatchDGSetRobin(dm, x + ALPHA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeLabels(DM dm, const PetscReal x[], PetscReal *const list[])
+static PetscErrorCode TakeLabels(DM dm, PetscReal x[])
 {
-  const PetscInt n = Whole(x[LABELED]) * 2 * dm->dim;
-  PetscInt      *label;
-  PetscErrorCode error = PETSC_SUCCESS;
+  const PetscInt   n = WholeOf(x[LABELED]) * 2 * dm->dim;
+  const PetscReal *from = ListOf(x, LIST_LABELS);
+  PetscInt        *label;
+  PetscErrorCode   error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGDestroyLabels(dm));
   PetscCall(PetscMalloc1(n, &label));
-  for (PetscInt i = 0; i < n; i++) label[i] = Whole(list[LIST_LABELS][i]);
+  for (PetscInt i = 0; i < n; i++) label[i] = WholeOf(from[i]);
   if (n) error = DMVPatchDGSetSideLabels(dm, n / (2 * dm->dim), label);
   PetscCall(PetscFree(label));
   PetscCall(error);
-  for (PetscInt i = 0; i < Whole(x[CONDITIONS]); i++) {
-    const PetscReal *c = list[LIST_CONDITIONS] + 3 * i;
+  for (PetscInt i = 0; i < WholeOf(x[CONDITIONS]); i++) {
+    const PetscReal *c = ListOf(x, LIST_CONDITIONS) + 3 * i;
 
-    PetscCall(DMVPatchDGSetLabelBoundary(dm, Whole(c[0]), (VPatchDGBoundary)Whole(c[1]), c[2]));
+    PetscCall(DMVPatchDGSetLabelBoundary(dm, WholeOf(c[0]), (VPatchDGBoundary)WholeOf(c[1]), c[2]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,7 +267,7 @@ static PetscErrorCode AnswerFromFile(PetscInt dim, PetscInt box, PetscInt side, 
   const PetscInt   i = 2 * (box * 2 * dim + side);
 
   PetscFunctionBegin;
-  *boundary = (VPatchDGBoundary)Whole(asked[i]);
+  *boundary = (VPatchDGBoundary)WholeOf(asked[i]);
   *alpha = asked[i + 1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -299,24 +293,22 @@ static PetscErrorCode SetUpFromFile(DM dm, PetscViewer viewer, PetscBool adaptiv
 
 static PetscErrorCode TakeSettings(DM dm, PetscViewer viewer, PetscReal x[])
 {
-  PetscReal *list[LISTS];
-  PetscInt   nbox;
+  PetscInt nbox;
 
   PetscFunctionBegin;
-  FindLists(x, list);
-  PetscCall(TakeDomain(dm, x, list));
-  PetscCall(TakeLabels(dm, x, list));
+  PetscCall(TakeDomain(dm, x));
+  PetscCall(TakeLabels(dm, x));
   PetscCall(DMVPatchDGSet(dm, VP_DM_DEGREE, x[DEGREE]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_PENALTY, x[PENALTY]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_REACTION, x[REACTION]));
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 0, NULL, NULL));
-  PetscCall(DMSetRefineLevel(dm, Whole(x[REFINE])));
+  PetscCall(DMSetRefineLevel(dm, WholeOf(x[REFINE])));
   PetscCall(DMVPatchDGGetBoxes(dm, &nbox, NULL, NULL));
   PetscCheck(x[ASKED] == 0 || x[ASKED] == (PetscReal)nbox, PetscObjectComm((PetscObject)dm), PETSC_ERR_FILE_UNEXPECTED,
              "DMLoad(): the settings in the file are damaged, conditions on the boundary are those of %" PetscInt_FMT
              " boxes and not of %" PetscInt_FMT,
-             Whole(x[ASKED]), nbox);
-  PetscCall(SetUpFromFile(dm, viewer, (PetscBool)(x[ADAPTIVE] != 0), x[ASKED] > 0 ? list[LIST_ASKED] : NULL));
+             WholeOf(x[ASKED]), nbox);
+  PetscCall(SetUpFromFile(dm, viewer, (PetscBool)(x[ADAPTIVE] != 0), x[ASKED] > 0 ? ListOf(x, LIST_ASKED) : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -353,7 +345,7 @@ PetscErrorCode DMLoad_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(ReadSettings(dm, viewer, &n, &x));
   error = CheckSettings(dm, n, x);
   if (!error) error = TakeSettings(dm, viewer, x);
-  width = n > WIDTH ? Whole(x[WIDTH]) : 0;
+  width = n > WIDTH ? WholeOf(x[WIDTH]) : 0;
   PetscCall(PetscFree(x));
   PetscCall(error);
   PetscCall(TakeCoefficient(dm, viewer, width));

@@ -61,7 +61,7 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (dg->side_boundary) PetscCall(ViewSides(dg->boxes, "a function", viewer));
-  else if (dg->asked) PetscCall(ViewSides(dg->boxes, DMVPatchDGLabelConditions(dm) ? "labels" : "a file", viewer));
+  else if (dg->asked) PetscCall(ViewSides(dg->boxes, DMVPatchDGData(dm)->labels.n ? "labels" : "a file", viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

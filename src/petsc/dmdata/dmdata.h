@@ -19,6 +19,19 @@ struct VpOperator_ {
 };
 
 typedef struct {
+  PetscInt         label;
+  VPatchDGBoundary boundary;
+  PetscReal        alpha;
+} VpLabelCondition;
+
+/* labels of boxes' sides and the conditions of labels (dm/labels.c) */
+typedef struct {
+  PetscInt          dim, nbox, *side; /* side: [nbox][2 dim] labels; NULL: none */
+  PetscInt          n;
+  VpLabelCondition *condition; /* [n] */
+} VpLabels;
+
+typedef struct {
   /* settings */
   VPatchDGDomain           domain;
   PetscInt                 degree;
@@ -31,7 +44,7 @@ typedef struct {
   PetscReal                alpha[6];      /* coefficient of Robin sides */
   VPatchDGBoundaryFunction side_boundary; /* or NULL */
   void                    *side_ctx;
-  struct VpLabels_        *labels; /* labels of boxes' sides and the conditions of labels (dm/labels.c); or NULL */
+  VpLabels                 labels;
   PetscReal                penalty, reaction;
   VPatchDGBackend          backend;
   VpAskedTransport         transport;
