@@ -76,14 +76,14 @@ static PetscErrorCode doctor_sees_the_coefficient(PetscInt dim, PetscInt degree)
 static PetscErrorCode memory_grows_with_the_coefficient(void)
 {
   Problem p;
-  VpSize  size;
+  VpSize  size = {.dim = 3, .degree = 2, .boxes = 1, .level = 3};
   VpMesh  mesh;
   double  plain, varying;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 2, 3, NULL, &p));
   mesh = ((DM_VPatchDG *)p.dm->data)->mesh;
-  PetscCall(VpSizeOf(PETSC_COMM_WORLD, 3, 2, 1, 3, &VpBackendHost, &size));
+  PetscCall(VpSizeFill(PETSC_COMM_WORLD, &VpBackendHost, &size));
   plain = VpMeshMemory(&size).work;
   PetscCall(SetCoefficient(p.dm, Unaligned, 3));
   PetscCall(VpCountLines(mesh, &((DM_VPatchDG *)p.dm->data)->op->problem, &size));

@@ -33,8 +33,7 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
   PetscFunctionBegin;
   PetscCall(VpDoctorViewer((PetscObject)dm, &viewer));
   if (!viewer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)dg->degree, dg->boxes->nbox, (int)level, backend, &size));
+  PetscCall(DMVPatchDGSizeOf(dm, dg->boxes->nbox, level, &backend, &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh\n"));
   PetscCall(VpReportMachine(viewer, backend));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d box%s refined %d times: %.0f cells, %.0f unknowns\n", size.dim,

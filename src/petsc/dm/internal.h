@@ -73,7 +73,9 @@ PetscErrorCode DMVPatchDGCheckBoxes(DM, PetscInt nbox, const char what[]);
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
-/* limits.c, all collective. Ensures: an error if boxes refined `level` times have more unknowns than PetscInt counts, or more per rank than
+/* limits.c: the size of a mesh of boxes refined `level` times, and the DM's backend */
+PetscErrorCode DMVPatchDGSizeOf(DM, PetscInt nbox, PetscInt level, const VpBackend **, VpSize *);
+/* All are collective. Ensures: an error if boxes refined `level` times have more unknowns than PetscInt counts, or more per rank than
    vectors or memory hold. */
 PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* The same for an existing mesh, and DMVPatchDGCheckScale(). */

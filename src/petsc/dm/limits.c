@@ -15,21 +15,12 @@ static PetscErrorCode MostUnknowns(DM dm, double *most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckMemory(MPI_Comm comm, const VpBackend *backend, const VpSize *size)
-{
-  VpBytes need = VpMeshMemory(size);
-
-  PetscFunctionBegin;
-  need.work += 2 * VpVectorMemory(size);
-  PetscCall(VpCheckMemory(comm, backend, need, 0, "Mesh and two vectors", "Refine less (-dm_refine)"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* cause: what determines the size of the mesh, for the message */
 static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *size, const char cause[])
 {
   const double unknowns = VpUnknowns(size), share = ceil(size->cells / size->ranks) * pow(size->degree + 1, size->dim);
   double       most;
+  VpBytes      need = VpMeshMemory(size);
 
   PetscFunctionBegin;
   PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
@@ -42,7 +33,17 @@ static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *s
     "%s means %.0f cells and %.0f unknowns, %.0f per rank, where PETSc's vectors of type %s hold %.0f at most: BLAS counts them in "
     "32 bits. Use more ranks, or take fewer",
     cause, size->cells, unknowns, share, dm->vectype, most);
-  PetscCall(CheckMemory(PetscObjectComm((PetscObject)dm), backend, size));
+  need.work += 2 * VpVectorMemory(size);
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)dm), backend, need, 0, "Mesh and two vectors", "Refine less (-dm_refine)"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGSizeOf(DM dm, PetscInt nbox, PetscInt level, const VpBackend **backend, VpSize *size)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGFindBackend(dm, backend));
+  *size = (VpSize){.dim = (int)dm->dim, .degree = (int)DMVPatchDGData(dm)->degree, .boxes = (double)nbox, .level = (int)level};
+  PetscCall(VpSizeFill(PetscObjectComm((PetscObject)dm), *backend, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,8 +54,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
   char             cause[32];
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)DMVPatchDGData(dm)->degree, nbox, (int)level, backend, &size));
+  PetscCall(DMVPatchDGSizeOf(dm, nbox, level, &backend, &size));
   PetscCall(PetscSNPrintf(cause, sizeof cause, "-dm_refine %" PetscInt_FMT, level));
   PetscCall(CheckSize(dm, backend, &size, cause));
   PetscFunctionReturn(PETSC_SUCCESS);

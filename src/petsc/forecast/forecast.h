@@ -11,13 +11,13 @@ typedef struct {
    cells_of[levels]. lines: 1D operators per cell that a varying coefficient needs; patch: VpBackend.patch_bytes; dense: of VpLevelCount */
 typedef struct {
   int              dim, degree, level, levels;
-  double           cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  double           boxes, cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
   PetscBool        device, dense;
   const VpPrefers *prefers; /* of the backend */
 } VpSize;
 #define VP_BYTES_TEXT 16
-PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *,
-                        VpSize *);                                            /* lines 0; levels as for cubes */
+/* Fills the other members from dim, degree, boxes and level: lines 0, and levels as for cubes. */
+PetscErrorCode VpSizeFill(MPI_Comm, const VpBackend *, VpSize *);
 PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *, VpSize *); /* the same for an existing mesh, which may be adaptive */
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);

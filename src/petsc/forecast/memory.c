@@ -40,29 +40,27 @@ static double OperatorBytes(const VpSize *size, double cells, size_t real)
   return lines + (size->device ? 2 * size->dim * sizeof(int32_t) * cells : 0);
 }
 
-PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *backend, VpSize *size)
+PetscErrorCode VpSizeFill(MPI_Comm comm, const VpBackend *backend, VpSize *size)
 {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  *size = (VpSize){.dim = dim,
-                   .degree = degree,
-                   .level = level,
-                   .cells = ldexp((double)nbox, dim * level),
-                   .ranks = ranks,
-                   .levels = PetscMin(level, VP_MOST_LEVELS),
-                   .patch = (double)backend->patch_bytes,
-                   .device = VpIsDevice(backend),
-                   .prefers = backend->prefers};
-  for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * dim);
+  size->ranks = ranks;
+  size->cells = ldexp(size->boxes, size->dim * size->level);
+  size->levels = PetscMin(size->level, VP_MOST_LEVELS);
+  for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * size->dim);
+  size->patch = (double)backend->patch_bytes;
+  size->device = VpIsDevice(backend);
+  size->prefers = backend->prefers;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, VpSize *size)
 {
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(mesh->comm, mesh->dim, degree, mesh->geometry->domain->nbox, mesh->level, backend, size));
+  *size = (VpSize){.dim = mesh->dim, .degree = degree, .boxes = mesh->geometry->domain->nbox, .level = mesh->level};
+  PetscCall(VpSizeFill(mesh->comm, backend, size));
   size->cells = (double)mesh->ncell;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,22 +112,25 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* Bytes of a level of a cycle: parents, children and corners; if it is swept, patches, their types and covers; vectors; messages in both
-   directions for the ghosts of sweeps and for all ghosts. *passing: additional bytes while the patches are made */
-static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, PetscBool swept, double *passing)
+/* bytes per patch: its cells and types */
+static double PatchBytes(const VpSize *size)
 {
-  const size_t    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-  const int       corners = 1 << size->dim;
-  const double    block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
-  const double    links = (2 * sizeof(int32_t) + 1) * c.local;
-  const PetscBool repeats = (PetscBool)(o->type == VP_CYCLE_AUTO ? size->lines > 0 : o->type != VP_CYCLE_V);
-  int             vectors = 3;
+  return ((1 << size->dim) + size->dim) * sizeof(int32_t);
+}
 
-  if (o->pre || o->symmetric || (repeats && !finest)) vectors++;
-  if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
-  if (!swept) vectors = 3;
-  *passing = swept ? (of_patch + 2 * size->dim + 3) * c.sweep : 0;
-  return OperatorBytes(size, c.sweep, real) + links + (swept ? (of_patch + size->patch + 1) * c.sweep : 0) +
+/* Bytes of level l of a cycle: parents, children and corners; if it is swept, patches, their types and covers; vectors; messages in both
+   directions for the ghosts of sweeps and for all ghosts */
+static double LevelBytes(const VpSize *size, const VpCycleOptions *o, int l, PetscBool swept)
+{
+  const Share     c = ShareOf(size, l);
+  const size_t    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  const double    block = real * pow(size->degree + 1, size->dim), links = (2 * sizeof(int32_t) + 1) * c.local;
+  const double    patches = (PatchBytes(size) + size->patch + 1) * c.sweep;
+  const PetscBool repeats = (PetscBool)(o->type == VP_CYCLE_AUTO ? size->lines > 0 : o->type != VP_CYCLE_V);
+  const PetscBool corrects = (PetscBool)(o->pre || o->symmetric || (repeats && l));
+  const int       vectors = 3 + (swept && corrects) + (swept && o->residual == VP_RESIDUAL_GLOBAL);
+
+  return OperatorBytes(size, c.sweep, real) + links + (swept ? patches : 0) +
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
@@ -179,22 +180,23 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   }
 }
 
+/* Coarser levels are made when the finest patches exist. Making these needs memory for a while, and so does the coarsest level's solver. */
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
-  const int levels = o->levels > 0 ? (int)o->levels : size->levels;
-  double    passing, other, host = 0, finest, coarser = 0;
-  PetscBool swept;
-  VpBytes   bytes, coarsest = CoarseBytes(size, o, levels > 1 ? size->cells_of[levels - 1] : size->cells, &swept);
+  const int     levels = o->levels > 0 ? (int)o->levels : size->levels;
+  double        passing, host = 0, finest, coarser;
+  PetscBool     swept;
+  const VpBytes coarsest = CoarseBytes(size, o, levels > 1 ? size->cells_of[levels - 1] : size->cells, &swept);
 
-  finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, (PetscBool)(levels > 1 || swept), &passing);
+  finest = LevelBytes(size, o, 0, (PetscBool)(levels > 1 || swept));
+  coarser = coarsest.work;
   for (int l = 1; l < levels; l++) {
-    coarser += LevelBytes(size, o, ShareOf(size, l), PETSC_FALSE, (PetscBool)(l < levels - 1 || swept), &other);
+    coarser += LevelBytes(size, o, l, (PetscBool)(l < levels - 1 || swept));
     host += MeshBytes(size, ShareOf(size, l));
   }
-  coarser += coarsest.work;
+  passing = levels > 1 || swept ? (PatchBytes(size) + 2 * size->dim + 3) * ShareOf(size, 0).sweep : 0;
   passing = PetscMax(passing, coarsest.host);
-  bytes = size->device ? (VpBytes){finest + coarser, PetscMax(host, passing)} : (VpBytes){finest + PetscMax(coarser + host, passing), 0};
-  return bytes;
+  return size->device ? (VpBytes){finest + coarser, PetscMax(host, passing)} : (VpBytes){finest + PetscMax(coarser + host, passing), 0};
 }
 
 PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, double taken, VpBytes *there)

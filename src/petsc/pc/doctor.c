@@ -214,8 +214,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpBytes        need;
 
   PetscFunctionBegin;
-  PetscCall(
-    VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->geometry->domain->nbox, mesh->level, backend, &size));
+  PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;
