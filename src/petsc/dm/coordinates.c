@@ -66,11 +66,6 @@ static PetscErrorCode CopyCorners(DM coordinates, Vec local, InsertMode mode, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EndCopy(DM coordinates, Vec local, InsertMode mode, Vec global)
-{
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
 {
   Vec corners;
@@ -80,7 +75,7 @@ static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
   PetscCall(CreateCorners(dm, &corners));
   PetscCall(DMShellCreate(PetscObjectComm((PetscObject)dm), coordinates));
   PetscCall(DMShellSetGlobalVector(*coordinates, corners));
-  PetscCall(DMShellSetLocalToGlobal(*coordinates, CopyCorners, EndCopy));
+  PetscCall(DMShellSetLocalToGlobal(*coordinates, CopyCorners, DMVPatchDGTransferEnd));
   PetscCall(VecDestroy(&corners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -106,6 +106,8 @@ PetscErrorCode DMVPatchDGSave(DM, PetscViewer);
 PetscErrorCode DMLoad_VPatchDG(DM, PetscViewer);
 /* vectors.c: sets the DM's vector operations */
 void DMVPatchDGSetVectorOps(DM);
+/* Does nothing: the beginning of a transfer between vectors does it all. */
+PetscErrorCode DMVPatchDGTransferEnd(DM, Vec from, InsertMode, Vec to);
 /* coordinates.c: sets the operations of DMGetCoordinates() and DMGetBoundingBox(); makes the local coordinates of a DM with a mesh */
 PetscErrorCode DMVPatchDGSetCoordinateOps(DM);
 PetscErrorCode DMVPatchDGSetLocalCoordinates(DM);

@@ -4,48 +4,39 @@
 #include <petsc/private/vecimpl.h>
 #include <petscdevice.h>
 
-/* Inner products of x with n vectors and sums of multiples, each in one pass over memory. PETSc's VecMDot(), VecNorm() and VecMAXPY() take
-   two to four times as long on a GPU, and KSPs that orthogonalise wait for them. */
-typedef struct {
-  VpValues            x, *y;
-  const PetscScalar **from; /* [n] values of y */
-} Vectors;
-
-static PetscErrorCode GetVectors(const VpBackend *backend, Vec x, VpAccess access, PetscInt n, const Vec y[], Vectors *v)
+/* Computes the inner products of x with n vectors y, or adds their multiples by a[n] if products is NULL, in one pass over memory. PETSc's
+   VecMDot(), VecNorm() and VecMAXPY() take two to four times as long on a GPU, and KSPs that orthogonalise wait for them. */
+static PetscErrorCode CombineVectors(Vec x, PetscInt n, const Vec y[], const PetscScalar a[], PetscScalar products[])
 {
+  const VpBackend    *backend = VpBackendFind("cuda");
+  VpValues            to, *from;
+  const PetscScalar **at;
+  PetscInt            rows;
+
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &v->y, n, &v->from));
-  PetscCall(VpValuesGet(backend, x, access, &v->x));
+  PetscCall(VecGetLocalSize(x, &rows));
+  PetscCall(PetscMalloc2(n, &from, n, &at));
+  PetscCall(VpValuesGet(backend, x, products ? VP_READ : VP_READ_WRITE, &to));
   for (PetscInt i = 0; i < n; i++) {
-    PetscCall(VpValuesGet(backend, y[i], VP_READ, &v->y[i]));
-    v->from[i] = v->y[i].at;
+    PetscCall(VpValuesGet(backend, y[i], VP_READ, &from[i]));
+    at[i] = from[i].at;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreVectors(PetscInt n, Vectors *v)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&v->y[i]));
-  PetscCall(VpValuesRestore(&v->x));
-  PetscCall(PetscFree2(v->y, v->from));
+  if (products) PetscCall(backend->mdot((size_t)rows, to.at, (int)n, at, products));
+  else PetscCall(backend->maxpy((size_t)rows, to.at, (int)n, a, at));
+  for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&from[i]));
+  PetscCall(VpValuesRestore(&to));
+  PetscCall(PetscFree2(from, at));
+  PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ComputeProducts(Vec x, PetscInt n, const Vec y[], PetscScalar products[])
 {
-  const MPI_Comm   comm = PetscObjectComm((PetscObject)x);
-  const VpBackend *backend = VpBackendFind("cuda");
-  Vectors          v;
-  PetscMPIInt      ranks;
-  PetscInt         rows;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)x);
+  PetscMPIInt    ranks;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(GetVectors(backend, x, VP_READ, n, y, &v));
-  PetscCall(backend->mdot((size_t)rows, v.x.at, (int)n, v.from, products));
-  PetscCall(RestoreVectors(n, &v));
-  PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
+  PetscCall(CombineVectors(x, n, y, NULL, products));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,17 +44,7 @@ static PetscErrorCode ComputeProducts(Vec x, PetscInt n, const Vec y[], PetscSca
 
 static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec y[])
 {
-  const VpBackend *backend = VpBackendFind("cuda");
-  Vectors          v;
-  PetscInt         rows;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(GetVectors(backend, x, VP_READ_WRITE, n, y, &v));
-  PetscCall(backend->maxpy((size_t)rows, v.x.at, (int)n, a, v.from));
-  PetscCall(RestoreVectors(n, &v));
-  PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CombineVectors(x, n, y, a, NULL);
 }
 
 #define PETSC_NORM "DMVPatchDGPetscNorm_C"
@@ -242,11 +223,9 @@ static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The beginning has done the transfer. */
-static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
+PetscErrorCode DMVPatchDGTransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 {
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 void DMVPatchDGSetVectorOps(DM dm)
@@ -254,9 +233,9 @@ void DMVPatchDGSetVectorOps(DM dm)
   dm->ops->createglobalvector = DMCreateGlobalVector_VPatchDG;
   dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
   dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
-  dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->globaltolocalend = DMVPatchDGTransferEnd;
   dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
-  dm->ops->localtolocalend = TransferEnd;
+  dm->ops->localtolocalend = DMVPatchDGTransferEnd;
   dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
-  dm->ops->localtoglobalend = TransferEnd;
+  dm->ops->localtoglobalend = DMVPatchDGTransferEnd;
 }
