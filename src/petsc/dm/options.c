@@ -3,27 +3,47 @@
 
 #define MAX_ENTRIES 16 /* more than any list may have, so that longer lists are noticed */
 
-/* alone: one entry may stand for all */
-static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need, PetscBool alone)
+/* options with several entries: factor * dim + more, or one that stands for all */
+enum { LOWER, UPPER, COORDINATES, BOXES, ROBIN, POINT, SPHERE, BOUNDARY };
+static const struct {
+  const char *option, *text, *setter;
+  int         factor, more;
+  PetscBool   alone;
+} list[] = {
+  [LOWER] = {"-dm_vpatchdg_lower", "Lower corner of the domain", "DMVPatchDGSetBoxGrid", 1, 0, PETSC_FALSE},
+  [UPPER] = {"-dm_vpatchdg_upper", "Upper corner of the domain", "DMVPatchDGSetBoxGrid", 1, 0, PETSC_FALSE},
+  [COORDINATES] = {"-dm_vpatchdg_coordinates", "Both corners of the domain: xmin,xmax,ymin,ymax,zmin,zmax", "DMVPatchDGSetBoxGrid", 2, 0,
+                   PETSC_FALSE},
+  [BOXES] = {"-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", 1, 0, PETSC_FALSE},
+  [ROBIN] = {"-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each", "DMVPatchDGSetRobin", 2,
+             0, PETSC_TRUE},
+  [POINT] = {"-dm_vpatchdg_refine_point", "A point whose cells are refined", "DMVPatchDGSetLocalRefinement", 1, 0, PETSC_FALSE},
+  [SPHERE] = {"-dm_vpatchdg_refine_sphere", "Centre and radius of a sphere whose cells are refined", "DMVPatchDGSetLocalRefinement", 1, 1,
+              PETSC_FALSE},
+  [BOUNDARY] = {"-dm_vpatchdg_boundary", NULL, "DMVPatchDGSetBoundary", 2, 0, PETSC_TRUE},
+};
+
+static PetscErrorCode CheckEntries(DM dm, int l, PetscInt got)
 {
+  const PetscInt need = list[l].factor * dm->dim + list[l].more;
+
   PetscFunctionBegin;
-  PetscCheck(got == need || (alone && got == 1), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
-             "%s%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas", option,
-             alone ? " (one for all sides, or one for each)" : "", got, dm->dim, need);
+  PetscCheck(got == need || (list[l].alone && got == 1), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
+             "%s%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas",
+             list[l].option, list[l].alone ? " (one for all sides, or one for each)" : "", got, dm->dim, need);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for `need` numbers. *set: the option was given */
-static PetscErrorCode NumbersOption(DM dm, const char option[], const char text[], const char setter[], PetscInt need, PetscBool alone,
-                                    PetscReal x[MAX_ENTRIES], PetscBool *set, VpOptionItems PetscOptionsObject)
+/* *set: the option was given */
+static PetscErrorCode NumbersOption(DM dm, int l, PetscReal x[MAX_ENTRIES], PetscBool *set, VpOptionItems PetscOptionsObject)
 {
   PetscInt n = MAX_ENTRIES;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsRealArray(option, text, setter, x, &n, set));
+  PetscCall(PetscOptionsRealArray(list[l].option, list[l].text, list[l].setter, x, &n, set));
   if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckEntries(dm, option, n, need, alone));
-  for (PetscInt i = 1; n == 1 && i < need; i++) x[i] = x[0];
+  PetscCall(CheckEntries(dm, l, n));
+  for (PetscInt i = 1; n == 1 && list[l].alone && i < MAX_ENTRIES; i++) x[i] = x[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,9 +82,9 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionBegin;
   PetscCall(BoundaryWords(words, sizeof(words)));
   PetscCall(PetscSNPrintf(help, sizeof(help), "For all sides, or one for each in the order x-,x+,y-,y+,z-,z+: %s", words));
-  PetscCall(PetscOptionsStringArray("-dm_vpatchdg_boundary", help, "DMVPatchDGSetBoundary", name, &n, &set));
+  PetscCall(PetscOptionsStringArray(list[BOUNDARY].option, help, list[BOUNDARY].setter, name, &n, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary", n, 2 * dm->dim, PETSC_TRUE));
+  PetscCall(CheckEntries(dm, BOUNDARY, n));
   for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], words, &boundary[side]));
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscFree(name[i]));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
@@ -78,75 +98,65 @@ static PetscErrorCode RobinOption(DM dm, VpOptionItems PetscOptionsObject)
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(alpha, DMVPatchDGData(dm)->alpha, 6));
-  PetscCall(NumbersOption(dm, "-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each",
-                          "DMVPatchDGSetRobin", 2 * dm->dim, PETSC_TRUE, alpha, &set, PetscOptionsObject));
+  PetscCall(NumbersOption(dm, ROBIN, alpha, &set, PetscOptionsObject));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGSetRobin(dm, alpha));
   DMVPatchDGData(dm)->robin_typed = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckDomain(DM dm, const char option[], PetscBool fits, const char domains[])
+static PetscErrorCode CheckDomain(DM dm, int l, PetscBool fits, const char domains[])
 {
   PetscFunctionBegin;
-  PetscCheck(fits, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "%s belongs to -dm_vpatchdg_domain %s, this is %s", option,
-             domains, VPatchDGDomains[DMVPatchDGData(dm)->domain]);
+  PetscCheck(fits, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "%s belongs to -dm_vpatchdg_domain %s, this is %s",
+             list[l].option, domains, VPatchDGDomains[DMVPatchDGData(dm)->domain]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for `need` numbers that describe the place of the domain. */
-static PetscErrorCode CornerOption(DM dm, const char option[], const char text[], PetscInt need, PetscReal x[MAX_ENTRIES], PetscBool *set,
-                                   VpOptionItems PetscOptionsObject)
-{
-  PetscFunctionBegin;
-  PetscCall(NumbersOption(dm, option, text, "DMVPatchDGSetBoxGrid", need, PETSC_FALSE, x, set, PetscOptionsObject));
-  if (*set) PetscCall(CheckDomain(dm, option, (PetscBool)(DMVPatchDGData(dm)->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Corners in DMDA's order, x-,x+,y-,..., or as lower and upper corner */
-static PetscErrorCode CornerOptions(DM dm, PetscBool set[3], VpOptionItems PetscOptionsObject)
+/* Asks for the corners in DMDA's order, x-,x+,y-,..., or as lower and upper corner. *set: one of the options was given */
+static PetscErrorCode CornerOptions(DM dm, PetscBool *set, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = dm->data;
-  PetscReal    lower[MAX_ENTRIES] = {0}, upper[MAX_ENTRIES] = {0}, both[MAX_ENTRIES] = {0};
+  PetscReal    x[COORDINATES + 1][MAX_ENTRIES] = {{0}};
+  PetscBool    given[COORDINATES + 1];
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) {
-    both[2 * d] = lower[d] = dg->lower[d];
-    both[2 * d + 1] = upper[d] = dg->upper[d];
+    x[COORDINATES][2 * d] = x[LOWER][d] = dg->lower[d];
+    x[COORDINATES][2 * d + 1] = x[UPPER][d] = dg->upper[d];
   }
-  PetscCall(CornerOption(dm, "-dm_vpatchdg_lower", "Lower corner of the domain", dm->dim, lower, &set[0], PetscOptionsObject));
-  PetscCall(CornerOption(dm, "-dm_vpatchdg_upper", "Upper corner of the domain", dm->dim, upper, &set[1], PetscOptionsObject));
-  PetscCall(CornerOption(dm, "-dm_vpatchdg_coordinates", "Both corners of the domain: xmin,xmax,ymin,ymax,zmin,zmax", 2 * dm->dim, both,
-                         &set[2], PetscOptionsObject));
-  PetscCheck(!set[2] || (!set[0] && !set[1]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+  for (int l = LOWER; l <= COORDINATES; l++) {
+    PetscCall(NumbersOption(dm, l, x[l], &given[l], PetscOptionsObject));
+    if (given[l]) PetscCall(CheckDomain(dm, l, (PetscBool)(dg->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
+  }
+  *set = (PetscBool)(given[LOWER] || given[UPPER]);
+  PetscCheck(!given[COORDINATES] || !*set, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_coordinates says where the domain is, and so do -dm_vpatchdg_lower and _upper: give the one or the others");
-  for (int d = 0; d < 3 && set[2]; d++) {
-    lower[d] = both[2 * d];
-    upper[d] = both[2 * d + 1];
+  for (int d = 0; d < 3 && given[COORDINATES]; d++) {
+    x[LOWER][d] = x[COORDINATES][2 * d];
+    x[UPPER][d] = x[COORDINATES][2 * d + 1];
   }
-  PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, set[0] || set[2] ? lower : NULL, set[1] || set[2] ? upper : NULL));
+  *set = (PetscBool)(*set || given[COORDINATES]);
+  if (*set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, x[LOWER], x[UPPER]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG    *dg = dm->data;
-  const PetscBool box = (PetscBool)(dg->domain == VPATCHDG_DOMAIN_BOX);
-  PetscInt        grid[MAX_ENTRIES] = {0}, n = MAX_ENTRIES;
-  PetscBool       boxes, set[3];
+  DM_VPatchDG *dg = dm->data;
+  PetscInt     grid[MAX_ENTRIES] = {0}, n = MAX_ENTRIES;
+  PetscBool    boxes, corners;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(grid, dg->grid, 3));
-  PetscCall(PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid, &n,
-                                 &boxes));
+  PetscCall(PetscOptionsIntArray(list[BOXES].option, list[BOXES].text, list[BOXES].setter, grid, &n, &boxes));
   if (boxes) {
-    PetscCall(CheckDomain(dm, "-dm_vpatchdg_boxes", box, "box"));
-    PetscCall(CheckEntries(dm, "-dm_vpatchdg_boxes", n, dm->dim, PETSC_FALSE));
+    PetscCall(CheckDomain(dm, BOXES, (PetscBool)(dg->domain == VPATCHDG_DOMAIN_BOX), "box"));
+    PetscCall(CheckEntries(dm, BOXES, n));
     PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
   }
-  PetscCall(CornerOptions(dm, set, PetscOptionsObject));
-  PetscCall(DMVPatchDGGridOptions(dm, (PetscBool)(boxes || set[0] || set[1] || set[2]), PetscOptionsObject));
+  PetscCall(CornerOptions(dm, &corners, PetscOptionsObject));
+  PetscCall(DMVPatchDGGridOptions(dm, (PetscBool)(boxes || corners), PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,25 +201,22 @@ static PetscErrorCode RefineOption(DM dm, PetscBool done, VpOptionItems PetscOpt
 
 static PetscErrorCode LocalOptions(DM dm, PetscBool done, VpOptionItems PetscOptionsObject)
 {
-  static const char setter[] = "DMVPatchDGSetLocalRefinement";
-  DM_VPatchDG      *dg = dm->data;
-  PetscReal         point[MAX_ENTRIES] = {0}, sphere[MAX_ENTRIES] = {0};
-  PetscInt          levels;
-  PetscBool         set, asked, at_point, at_sphere;
+  DM_VPatchDG *dg = dm->data;
+  PetscReal    point[MAX_ENTRIES] = {0}, sphere[MAX_ENTRIES] = {0};
+  PetscInt     levels;
+  PetscBool    set, asked, at_point, at_sphere;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(point, dg->point, 3));
   PetscCall(PetscArraycpy(sphere, dg->sphere, 4));
-  PetscCall(NumbersOption(dm, "-dm_vpatchdg_refine_point", "A point whose cells are refined", setter, dm->dim, PETSC_FALSE, point,
-                          &at_point, PetscOptionsObject));
-  PetscCall(NumbersOption(dm, "-dm_vpatchdg_refine_sphere", "Centre and radius of a sphere whose cells are refined", setter, dm->dim + 1,
-                          PETSC_FALSE, sphere, &at_sphere, PetscOptionsObject));
+  PetscCall(NumbersOption(dm, POINT, point, &at_point, PetscOptionsObject));
+  PetscCall(NumbersOption(dm, SPHERE, sphere, &at_sphere, PetscOptionsObject));
   asked = (PetscBool)(at_point || at_sphere);
   at_point = (PetscBool)(at_point || dg->at_point);
   at_sphere = (PetscBool)(at_sphere || dg->at_sphere);
   levels = dg->local_levels ? dg->local_levels : (at_point || at_sphere);
-  PetscCall(
-    PetscOptionsInt("-dm_vpatchdg_refine_levels", "How often cells at the point or the sphere are refined", setter, levels, &levels, &set));
+  PetscCall(PetscOptionsInt("-dm_vpatchdg_refine_levels", "How often cells at the point or the sphere are refined", list[POINT].setter,
+                            levels, &levels, &set));
   if (dg->mesh) PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(!done && (asked || set)), "local refinement"));
   else PetscCall(DMVPatchDGSetLocalRefinement(dm, levels, at_point ? point : NULL, at_sphere ? sphere : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
