@@ -32,34 +32,25 @@ static PetscErrorCode MapRegions(DM cells, DM mesh, PetscInt region[])
 
 #define NEAR 1e-6 /* tolerance relative to the size of a cell */
 
-typedef struct {
-  PetscReal lower[3], size[3];
-} Bounds;
-
-/* Ensures: an error on all ranks unless each cell of `fine` lies in the cell of `coarse` that sf maps it to. */
-static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
+/* Creates a map whose roots are the own cells of `coarse`. Leaf 2c + i is the lower (i = 0) or upper (i = 1) corner of the own cell c of
+   `fine`, moved into this cell by NEAR. Ensures: an error on all ranks unless both corners lie in the same cell of `coarse`. */
+static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
 {
-  Bounds      *of, *around, b;
-  MPI_Datatype bounds;
-  PetscBool    nested = PETSC_TRUE;
+  const PetscReal    near[2][3] = {{NEAR, NEAR, NEAR}, {1 - NEAR, 1 - NEAR, 1 - NEAR}};
+  const PetscSFNode *at;
+  PetscReal         *corner;
+  PetscBool          nested = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc2(coarse->nown, &of, fine->nown, &around));
-  for (int32_t c = 0; c < coarse->nown; c++) VpGeometryBounds(coarse->geometry, c, of[c].lower, of[c].size);
-  PetscCallMPI(MPI_Type_contiguous(6, MPIU_REAL, &bounds));
-  PetscCallMPI(MPI_Type_commit(&bounds));
-  PetscCall(PetscSFBcastBegin(sf, bounds, of, around, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, bounds, of, around, MPI_REPLACE));
-  PetscCallMPI(MPI_Type_free(&bounds));
-  for (int32_t c = 0; c < fine->nown; c++) {
-    VpGeometryBounds(fine->geometry, c, b.lower, b.size);
-    for (int d = 0; d < fine->dim; d++) {
-      const PetscReal before = around[c].lower[d] - b.lower[d], after = b.size[d] - before - around[c].size[d];
-
-      nested = (PetscBool)(nested && PetscMax(before, after) <= NEAR * b.size[d]);
-    }
-  }
-  PetscCall(PetscFree2(of, around));
+  PetscCall(PetscMalloc1(2 * (size_t)fine->nown * (size_t)fine->dim, &corner));
+  for (int32_t i = 0; i < 2 * fine->nown; i++) VpGeometryPoint(fine->geometry, i / 2, near[i % 2], corner + (size_t)i * (size_t)fine->dim);
+  PetscCall(VpMapPoints(coarse, 2 * fine->nown, &corner,
+                        "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none. The DM must be what DMConvert() "
+                        "made of the mesh, or finer",
+                        sf));
+  PetscCall(PetscSFGetGraph(*sf, NULL, NULL, NULL, &at));
+  for (int32_t c = 0; c < fine->nown; c++)
+    nested = (PetscBool)(nested && at[2 * c].rank == at[2 * c + 1].rank && at[2 * c].index == at[2 * c + 1].index);
   PetscCall(
     VpCheckEverywhere(coarse->comm, nested,
                       "DMVPatchDGSetRegionCoefficient(): the DM has cells that reach into several cells of the mesh. The DM must be "
@@ -67,30 +58,13 @@ static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Creates a map whose leaves are the own cells of `fine` and whose roots are the cells of `coarse` that contain their centres. */
-static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
-{
-  const int  dim = fine->dim;
-  PetscReal *center;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)fine->nown * (size_t)dim, &center));
-  for (int32_t c = 0; c < fine->nown; c++)
-    VpGeometryPoint(fine->geometry, c, (PetscReal[]){0.5, 0.5, 0.5}, center + (size_t)c * (size_t)dim);
-  PetscCall(VpMapPoints(coarse, fine->nown, &center,
-                        "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none. The DM must be what DMConvert() "
-                        "made of the mesh, or finer",
-                        sf));
-  PetscCall(CheckNested(coarse, fine, *sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* region [own cells], also if the DM's cells are smaller than the mesh's */
 static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
 {
-  PetscInt n, *there;
-  PetscSF  sf;
-  DM       cells;
+  const VpMesh fine = DMVPatchDGData(dm)->mesh;
+  PetscInt     n, *there, *corner;
+  PetscSF      sf;
+  DM           cells;
 
   PetscFunctionBegin;
   PetscCall(DMConvert(mesh, DMVPATCHDG, &cells));
@@ -99,13 +73,14 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
   PetscCheck(cells->dim == dm->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGSetRegionCoefficient(): the mesh has %" PetscInt_FMT " dimensions, the DM %" PetscInt_FMT, cells->dim, dm->dim);
   PetscCall(DMVPatchDGGetCells(cells, &n));
-  PetscCall(PetscMalloc1(n, &there));
+  PetscCall(PetscMalloc2(n, &there, 2 * (size_t)fine->nown, &corner));
   PetscCall(MapRegions(cells, mesh, there));
-  PetscCall(LocateCells(DMVPatchDGData(cells)->mesh, DMVPatchDGData(dm)->mesh, &sf));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, there, region, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, there, region, MPI_REPLACE));
+  PetscCall(LocateCells(DMVPatchDGData(cells)->mesh, fine, &sf));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, there, corner, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, there, corner, MPI_REPLACE));
+  for (int32_t c = 0; c < fine->nown; c++) region[c] = corner[2 * c];
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscFree(there));
+  PetscCall(PetscFree2(there, corner));
   PetscCall(DMDestroy(&cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
