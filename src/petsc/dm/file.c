@@ -13,18 +13,33 @@ PetscErrorCode VpFileWrite(MPI_Comm comm, PetscViewer viewer, const char name[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *left: number of bytes left in a binary file that rank 0 reads, the same on all ranks */
-static PetscErrorCode BytesLeft(MPI_Comm comm, PetscViewer viewer, PetscInt64 *left)
+/* Moves by `bytes` in a binary file. *left: number of bytes from there to the end, the same on all ranks */
+static PetscErrorCode MoveInFile(MPI_Comm comm, PetscViewer viewer, PetscInt64 bytes, PetscInt64 *left)
 {
   off_t       here = 0, end = 0, back;
   PetscMPIInt rank;
+  PetscBool   parallel;
   int         file;
 
   PetscFunctionBegin;
+  PetscCall(PetscViewerBinaryGetUseMPIIO(viewer, &parallel));
+#if defined(PETSC_HAVE_MPIIO)
+  if (parallel) {
+    MPI_File   all;
+    MPI_Offset from, to;
+
+    PetscCall(PetscViewerBinaryAddMPIIOOffset(viewer, (MPI_Offset)bytes));
+    PetscCall(PetscViewerBinaryGetMPIIODescriptor(viewer, &all));
+    PetscCall(PetscViewerBinaryGetMPIIOOffset(viewer, &from));
+    PetscCallMPI(MPI_File_get_size(all, &to));
+    *left = (PetscInt64)(to - from);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscViewerBinaryGetDescriptor(viewer, &file));
   if (!rank) {
-    PetscCall(PetscBinarySeek(file, 0, PETSC_BINARY_SEEK_CUR, &here));
+    PetscCall(PetscBinarySeek(file, (off_t)bytes, PETSC_BINARY_SEEK_CUR, &here));
     PetscCall(PetscBinarySeek(file, 0, PETSC_BINARY_SEEK_END, &end));
     PetscCall(PetscBinarySeek(file, here, PETSC_BINARY_SEEK_SET, &back));
   }
@@ -33,57 +48,22 @@ static PetscErrorCode BytesLeft(MPI_Comm comm, PetscViewer viewer, PetscInt64 *l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GoBack(MPI_Comm comm, PetscViewer viewer, PetscInt64 bytes)
-{
-  off_t       back;
-  PetscMPIInt rank;
-  int         file;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscViewerBinaryGetDescriptor(viewer, &file));
-  if (!rank) PetscCall(PetscBinarySeek(file, (off_t)-bytes, PETSC_BINARY_SEEK_CUR, &back));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(PETSC_HAVE_MPIIO)
-static PetscErrorCode BytesLeftMPI(PetscViewer viewer, PetscInt64 *left)
-{
-  MPI_File   file;
-  MPI_Offset here, end;
-
-  PetscFunctionBegin;
-  PetscCall(PetscViewerBinaryGetMPIIODescriptor(viewer, &file));
-  PetscCall(PetscViewerBinaryGetMPIIOOffset(viewer, &here));
-  PetscCallMPI(MPI_File_get_size(file, &end));
-  *left = (PetscInt64)(end - here);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 /* Ensures: an error on all ranks unless a whole vector comes next in a binary file. If rank 0 reads, PETSc raises the error on rank 0 only,
    and the other ranks wait. If MPI reads, PETSc raises none. */
-static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
+static PetscErrorCode CheckNextVector(MPI_Comm comm, PetscViewer viewer)
 {
   const PetscInt64 bytes = 2 * sizeof(PetscInt);
-  PetscBool        binary, parallel;
+  PetscBool        binary;
   PetscInt         head[2] = {0, 0};
-  PetscInt64       left = 0;
+  PetscInt64       left;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   if (!binary) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerBinaryGetUseMPIIO(viewer, &parallel));
-  if (!parallel) PetscCall(BytesLeft(comm, viewer, &left));
-#if defined(PETSC_HAVE_MPIIO)
-  else PetscCall(BytesLeftMPI(viewer, &left));
-#endif
+  PetscCall(MoveInFile(comm, viewer, 0, &left));
   if (left >= bytes) {
     PetscCall(PetscViewerBinaryRead(viewer, head, 2, NULL, PETSC_INT));
-    if (!parallel) PetscCall(GoBack(comm, viewer, bytes));
-#if defined(PETSC_HAVE_MPIIO)
-    else PetscCall(PetscViewerBinaryAddMPIIOOffset(viewer, (MPI_Offset)-bytes));
-#endif
+    PetscCall(MoveInFile(comm, viewer, -bytes, &left));
     PetscCheck(head[0] == VEC_FILE_CLASSID, comm, PETSC_ERR_FILE_UNEXPECTED,
                "DMLoad(): what comes next in the file was not written by DMView() of a DMVPATCHDG");
   }
@@ -93,8 +73,8 @@ static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
 }
 
 /* An error handler that prints nothing: the caller reports the error. */
-static PetscErrorCode SayNothing(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
-                                 const char *text, void *ctx)
+static PetscErrorCode IgnoreError(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
+                                  const char *text, void *ctx)
 {
   return code;
 }
@@ -104,12 +84,12 @@ PetscErrorCode VpFileRead(MPI_Comm comm, PetscViewer viewer, const char name[], 
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  PetscCall(CheckNext(comm, viewer));
+  PetscCall(CheckNextVector(comm, viewer));
   PetscCall(VecCreate(comm, v));
   PetscCall(PetscObjectSetName((PetscObject)*v, name));
   PetscCall(VecSetType(*v, VECSTANDARD));
   if (n != PETSC_DECIDE) PetscCall(VecSetSizes(*v, n, PETSC_DETERMINE));
-  PetscCall(PetscPushErrorHandler(SayNothing, NULL));
+  PetscCall(PetscPushErrorHandler(IgnoreError, NULL));
   error = VecLoad(*v, viewer);
   PetscCall(PetscPopErrorHandler());
   if (error) PetscCall(VecDestroy(v));
