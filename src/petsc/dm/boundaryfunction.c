@@ -73,21 +73,9 @@ static PetscErrorCode AskAll(DM dm, VpDomain domain, PetscReal answer[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetAnswers(DM dm, VpDomain domain, PetscInt n, PetscReal answer[], VpBoundary condition[])
-{
-  MPI_Comm comm = PetscObjectComm((PetscObject)dm);
-
-  PetscFunctionBegin;
-  PetscCall(VpTogether(comm, AskAll(dm, domain, answer)));
-  PetscCall(
-    VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction(), DMVPatchDGSetLabelBoundary())"));
-  for (PetscInt i = 0; i < n; i++) condition[i] = VpBoundaryOf((VPatchDGBoundary)answer[2 * i], answer[2 * i + 1]);
-  PetscCall(VpDomainSetBoundary(domain, condition));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
 {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   const PetscInt n = (PetscInt)domain->nbox * 2 * domain->dim;
   PetscReal     *answer;
   VpBoundary    *condition;
@@ -98,7 +86,12 @@ PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
   DMVPatchDGData(dm)->asked = (PetscBool)(DMVPatchDGData(dm)->side_boundary || DMVPatchDGData(dm)->labels.n);
   if (!DMVPatchDGData(dm)->asked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(2 * n, &answer, n, &condition));
-  error = SetAnswers(dm, domain, n, answer, condition);
+  error = VpTogether(comm, AskAll(dm, domain, answer));
+  if (!error)
+    error =
+      VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction(), DMVPatchDGSetLabelBoundary())");
+  for (PetscInt i = 0; i < n && !error; i++) condition[i] = VpBoundaryOf((VPatchDGBoundary)answer[2 * i], answer[2 * i + 1]);
+  if (!error) error = VpDomainSetBoundary(domain, condition);
   PetscCall(PetscFree2(answer, condition));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
