@@ -75,22 +75,13 @@ static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tests whether n coordinates are equidistant. */
-static PetscBool AreRegular(PetscInt n, const PetscReal x[])
-{
-  for (PetscInt i = 1; i + 1 < n; i++) {
-    if (PetscAbsReal(x[i + 1] - x[i] - (x[1] - x[0])) > VP_GRID_SLACK * PetscAbsReal(x[1] - x[0])) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /* Computes the faces along d from the coordinates of the entries. If PETSc knows the period, it gives the last face of a periodic
    direction. */
 static PetscErrorCode FindFaces(DM da, const Entries *e, int d, const PetscReal x[], PetscReal face[])
 {
   const PetscInt   n = e->n[d];
   const PetscReal *L, *start, *most, h = n > 1 ? (x[n - 1] - x[0]) / (PetscReal)(n - 1) : 2 * x[0];
-  const PetscBool  regular = AreRegular(n, x);
+  const PetscBool  regular = VpAreEqual(x, 0, n - 1);
 
   PetscFunctionBegin;
   PetscCall(DMGetPeriodicity(da, &most, &start, &L));

@@ -63,7 +63,7 @@ PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
   const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
 
   for (PetscInt k = 0; k < count; k++) {
-    if (PetscAbsReal(face[i + k + 1] - face[i + k] - width) > VP_GRID_SLACK * width) return PETSC_FALSE;
+    if (PetscAbsReal(face[i + k + 1] - face[i + k] - width) > VP_GRID_SLACK * PetscAbsReal(width)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }

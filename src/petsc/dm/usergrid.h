@@ -37,7 +37,7 @@ PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
 /* index along d of the cell that contains x */
 PetscInt VpUserCellAt(const VpUserGrid *, int d, PetscReal x);
-/* Tests whether the `count` cells from face i on have the same width. */
+/* Tests whether the `count` widths from face i on are equal. */
 PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count);
 /* *all: the n items of `bytes` bytes from every rank, ordered by rank; freed by the caller */
 PetscErrorCode VpGatherAll(MPI_Comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all);
