@@ -91,7 +91,7 @@ static void FillHead(DM dm, PetscReal head[])
     head[ALPHA + side] = dg->alpha[side];
   }
   head[BOXES] = dg->domain == VPATCHDG_DOMAIN_BOXES ? (PetscReal)dg->nbox : 0;
-  head[LABELED] = (PetscReal)dg->labels.nbox;
+  head[LABELED] = dg->labels.dim == dm->dim ? (PetscReal)dg->labels.nbox : 0;
   head[CONDITIONS] = (PetscReal)dg->labels.n;
   head[ASKED] = dg->asked ? dg->mesh->geometry->domain->nbox : 0;
 }
@@ -116,7 +116,7 @@ static PetscErrorCode FillLists(DM dm, PetscReal x[])
   for (int d = 0; d < 3; d++) PetscCall(PetscArraycpy(ListOf(x, LIST_FACES + d), dg->face[d], (PetscInt)x[FACES + d]));
   PetscCall(PetscArraycpy(ListOf(x, LIST_LOWER), dg->box_lower, (PetscInt)x[BOXES] * dm->dim));
   PetscCall(PetscArraycpy(ListOf(x, LIST_UPPER), dg->box_upper, (PetscInt)x[BOXES] * dm->dim));
-  for (PetscInt i = 0; i < dg->labels.nbox * 2 * dm->dim; i++) label[i] = (PetscReal)dg->labels.side[i];
+  for (PetscInt i = 0; i < (PetscInt)x[LABELED] * 2 * dm->dim; i++) label[i] = (PetscReal)dg->labels.side[i];
   VpListConditions(&dg->labels, ListOf(x, LIST_CONDITIONS));
   if (dg->asked) FillAsked(dg->mesh->geometry->domain, ListOf(x, LIST_ASKED));
   PetscFunctionReturn(PETSC_SUCCESS);
