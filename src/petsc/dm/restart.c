@@ -166,23 +166,18 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
 /* *x: [*n] the settings, the same on all ranks, freed by the caller */
 static PetscErrorCode ReadSettings(DM dm, PetscViewer viewer, PetscInt *n, PetscReal **x)
 {
-  Vec                v, all;
-  VecScatter         scatter;
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  Vec                v;
+  PetscInt           own;
   const PetscScalar *from;
 
   PetscFunctionBegin;
-  PetscCall(VpFileRead(PetscObjectComm((PetscObject)dm), viewer, vector_name[0], PETSC_DECIDE, &v));
-  PetscCall(VecScatterCreateToAll(v, &scatter, &all));
-  PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VpFileRead(comm, viewer, vector_name[0], PETSC_DECIDE, &v));
+  PetscCall(VecGetLocalSize(v, &own));
+  PetscCall(VecGetArrayRead(v, &from));
+  PetscCall(VpGatherAll(comm, own, sizeof(**x), from, n, x));
+  PetscCall(VecRestoreArrayRead(v, &from));
   PetscCall(VecDestroy(&v));
-  PetscCall(VecGetLocalSize(all, n));
-  PetscCall(PetscMalloc1(*n, x));
-  PetscCall(VecGetArrayRead(all, &from));
-  PetscCall(PetscArraycpy(*x, from, *n));
-  PetscCall(VecRestoreArrayRead(all, &from));
-  PetscCall(VecDestroy(&all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,29 +67,3 @@ PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
   }
   return PETSC_TRUE;
 }
-
-PetscErrorCode VpGatherAll(MPI_Comm comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all)
-{
-  PetscMPIInt  size, here, *number, *first, total = 0;
-  MPI_Datatype type;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc2(size, &number, size, &first));
-  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &here)));
-  PetscCallMPI(MPI_Allgather(&here, 1, MPI_INT, number, 1, MPI_INT, comm));
-  for (PetscMPIInt r = 0; r < size; r++) {
-    first[r] = total;
-    PetscCheck(number[r] <= PETSC_MPI_INT_MAX - total, comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "DMConvert(): the DMPLEX has more cells than MPI counts");
-    total += number[r];
-  }
-  PetscCall(PetscMalloc((size_t)total * bytes, (void **)all));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)bytes, MPI_BYTE, &type));
-  PetscCallMPI(MPI_Type_commit(&type));
-  PetscCallMPI(MPI_Allgatherv(mine, here, type, *(void **)all, number, first, type, comm));
-  PetscCallMPI(MPI_Type_free(&type));
-  PetscCall(PetscFree2(number, first));
-  *count = total;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

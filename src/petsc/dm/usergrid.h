@@ -39,8 +39,6 @@ PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
 PetscInt VpUserCellAt(const VpUserGrid *, int d, PetscReal x);
 /* Tests whether the `count` widths from face i on are equal. */
 PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count);
-/* *all: the n items of `bytes` bytes from every rank, ordered by rank; freed by the caller */
-PetscErrorCode VpGatherAll(MPI_Comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all);
 /* gridcells.c: sets the DM's boxes, which the cells form, and their labels. Requires: the cells do not fill the grid. */
 PetscErrorCode VpSetUserCells(DM, const VpUserGrid *);
 /* convert.c: for DMConvert() */

@@ -1,4 +1,4 @@
-/* Checks of arguments with the same result on all ranks. Messages name the first rank with an error, or the first that differs from rank
+/* Checks of arguments with the same result on all ranks; items of all ranks. Messages name the first rank with an error, or the first that differs from rank
    0. */
 #include "check.h"
 
@@ -51,5 +51,30 @@ PetscErrorCode VpCheckSameReals(MPI_Comm comm, PetscInt n, const PetscReal mine[
   PetscCheck(index == n, comm, PETSC_ERR_ARG_INCOMP,
              "Ranks disagree about %s: at entry %" PetscInt_FMT " rank 0 has %.15g, rank %d has %.15g. All must have the same", what, index,
              (double)value[0], rank, (double)value[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpGatherAll(MPI_Comm comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all)
+{
+  PetscMPIInt  size, here, *number, *first, total = 0;
+  MPI_Datatype type;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc2(size, &number, size, &first));
+  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &here)));
+  PetscCallMPI(MPI_Allgather(&here, 1, MPI_INT, number, 1, MPI_INT, comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    first[r] = total;
+    PetscCheck(number[r] <= PETSC_MPI_INT_MAX - total, comm, PETSC_ERR_ARG_OUTOFRANGE, "The ranks have more items than MPI counts");
+    total += number[r];
+  }
+  PetscCall(PetscMalloc((size_t)total * bytes, (void **)all));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)bytes, MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCallMPI(MPI_Allgatherv(mine, here, type, *(void **)all, number, first, type, comm));
+  PetscCallMPI(MPI_Type_free(&type));
+  PetscCall(PetscFree2(number, first));
+  *count = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,3 +24,5 @@ PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
 PetscErrorCode VpFindDifference(MPI_Comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2]);
 /* Ensures: an error on all ranks unless the numbers are equal on all ranks. */
 PetscErrorCode VpCheckSameReals(MPI_Comm, PetscInt n, const PetscReal mine[], const char what[]);
+/* *all: the n items of `bytes` bytes from every rank, ordered by rank; freed by the caller */
+PetscErrorCode VpGatherAll(MPI_Comm, PetscInt n, size_t bytes, const void *mine, PetscInt *count, void *all);
