@@ -154,18 +154,13 @@ static PetscErrorCode ReadNumber(const Faces *f, const char text[], PetscReal *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Position of face i of n in [0,1]. Geometric widths are summed from the wide end so that they cannot overflow. */
-static PetscReal EqualFraction(PetscInt i, PetscInt n, PetscReal unused)
-{
-  return (PetscReal)i / (PetscReal)n;
-}
-
+/* Position of face i of n in [0,1]. Geometric widths are summed from the wide end so that they cannot overflow. Ratio 1: equal widths */
 static PetscReal GeometricFraction(PetscInt i, PetscInt n, PetscReal ratio)
 {
   const double power = fabs(log(ratio));
   const double fraction = power > 0 ? expm1(-(double)(ratio > 1 ? n - i : i) * power) / expm1(-(double)n * power) : 0;
 
-  if (power == 0) return EqualFraction(i, n, 1);
+  if (power == 0) return (PetscReal)i / (PetscReal)n;
   return ratio > 1 ? 1 - fraction : fraction;
 }
 
@@ -178,7 +173,7 @@ static PetscReal TanhFraction(PetscInt i, PetscInt n, PetscReal strength)
 static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], PetscReal (*fraction)(PetscInt, PetscInt, PetscReal))
 {
   PetscReal x[4] = {0, 0, 0, 1}, *face;
-  PetscBool begins; /* not where the piece before ends */
+  PetscBool begins; /* The piece has a first face of its own. */
   PetscInt  n;
 
   PetscFunctionBegin;
@@ -211,8 +206,7 @@ static PetscErrorCode ReadPiece(Faces *f, char piece[])
   PetscCall(PetscStrToArray(piece, ':', &n, &word));
   PetscCall(PetscStrcmp(n ? word[0] : "", "tanh", &curve));
   if (curve && n == 5) PetscCall(AppendPiece(f, 4, word + 1, TanhFraction));
-  else if (!curve && n == 4) PetscCall(AppendPiece(f, 4, word, GeometricFraction));
-  else if (!curve && n == 3) PetscCall(AppendPiece(f, 3, word, EqualFraction));
+  else if (!curve && (n == 3 || n == 4)) PetscCall(AppendPiece(f, n, word, GeometricFraction));
   else if (!curve && n == 1) {
     PetscCall(GrowFaces(f, 1, &x));
     PetscCall(ReadNumber(f, word[0], x));
