@@ -9,7 +9,7 @@ static PetscErrorCode TakeMarks(DMLabel label, PetscInt n, DMAdaptFlag mark[], P
 
   PetscFunctionBegin;
   PetscCall(DMLabelGetBounds(label, &first, &end));
-  PetscCall(DMLabelDestroyIndex(label));                          /* DMLabelGetBounds() makes it, and it refuses further points. */
+  PetscCall(DMLabelDestroyIndex(label));                          /* DMLabelGetBounds() makes an index, which refuses further points. */
   *right = (PetscBool)(end <= n && (first >= 0 || end <= first)); /* Both are -1 if the label is empty. */
   for (PetscInt c = 0; c < n; c++) {
     PetscCall(DMLabelGetValue(label, c, &value));

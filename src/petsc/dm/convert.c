@@ -31,7 +31,7 @@ static PetscInt BoxOf(const VpUserGrid *grid, PetscInt step, const PetscInt at[3
 static PetscErrorCode FindLabels(const VpUserGrid *grid, PetscInt step, PetscInt **label, PetscBool *same)
 {
   double    n = 2 * grid->dim;
-  PetscInt *most; /* [n][2]: the largest label and the largest negative label of the cells along a side */
+  PetscInt *most; /* [n][2]: maximum of the label, and of its negative, over the cells along a side */
 
   PetscFunctionBegin;
   for (int d = 0; d < grid->dim; d++) n *= (double)(grid->n[d] / step);

@@ -91,7 +91,7 @@ static PetscErrorCode JoinFamilies(VpUserGrid *grid, PetscInt *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the boxes and their labels. Requires: faces of the grid and the list of all ranks' cells, which are 2^level faces apart. */
+/* Sets the boxes and their labels. all: the cells of all ranks, whose places count 2^level faces */
 static PetscErrorCode SetUserBoxes(DM dm, const VpUserGrid *all, PetscInt level)
 {
   const int  dim = all->dim;

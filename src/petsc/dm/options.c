@@ -3,7 +3,7 @@
 
 #define MAX_ENTRIES 16 /* more than any list may have, so that longer lists are noticed */
 
-/* options with several entries: factor * dim + more, or one that stands for all */
+/* options with factor * dim + more entries; alone: or with one entry, which stands for all */
 enum { LOWER, UPPER, COORDINATES, BOXES, ROBIN, POINT, SPHERE, BOUNDARY };
 static const struct {
   const char *option, *text, *setter;

@@ -30,7 +30,8 @@ const char    *VpBytesText(double, char text[VP_BYTES_TEXT]);
 /* Ensures: an error on all ranks if a rank needs more than is free. The message says what needs the memory and what to do instead. */
 PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, double taken, const char what[], const char instead[]);
 
-/* krylov.c: numbers of vectors that a KSP that is set up has created and has used after this number of iterations, in addition to x and b */
+/* krylov.c: numbers of vectors, in addition to x and b, that a KSP has created and has used after this number of iterations. Requires: the
+   KSP is set up. */
 #define VP_GCR_VECTORS        11 /* with -ksp_gcr_restart 5 */
 #define VP_RICHARDSON_VECTORS 2
 PetscErrorCode VpKrylovVectors(KSP, PetscInt iterations, PetscInt *created, PetscInt *used);

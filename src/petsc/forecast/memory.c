@@ -180,7 +180,8 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   }
 }
 
-/* Coarser levels are made when the finest patches exist. Making these needs memory for a while, and so does the coarsest level's solver. */
+/* Making the finest level's patches takes additional memory, which is free again when coarser levels are made. Inverting the coarsest
+   level's matrix takes additional memory at the end. */
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
   const int     levels = o->levels > 0 ? (int)o->levels : size->levels;
