@@ -1,5 +1,5 @@
-/* Checks of arguments with the same result on all ranks; items of all ranks. Messages name the first rank with an error, or the first that differs from rank
-   0. */
+/* Checks of arguments with the same result on all ranks, and items of all ranks. Messages name the first rank with an error, or the first
+   that differs from rank 0. */
 #include "check.h"
 
 PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])
