@@ -129,7 +129,7 @@ static PetscErrorCode RemoveDuplicates(PetscInt *n, PetscReal x[], PetscReal eps
   PetscInt count = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscSortReal(*n, x));
+  if (*n) PetscCall(PetscSortReal(*n, x)); /* x may be NULL on a rank without cells. */
   for (PetscInt i = 0; i < *n; i++) {
     if (!count || x[i] > x[count - 1] + eps) x[count++] = x[i];
   }
