@@ -40,21 +40,19 @@ static PetscErrorCode ProbeField(const VpField *field, int32_t count, const int3
 {
   const VpBackend *backend = field->level->backend;
   const size_t     each = (size_t)field->mesh->dim * (size_t)field->basis->n;
-  const size_t     bytes[3] = {(size_t)count * each * sizeof(double), (size_t)count * sizeof(double), (size_t)count * sizeof(*cell)};
+  const size_t     bytes[3] = {(size_t)count * each * sizeof(double), (size_t)count * sizeof(*cell), (size_t)count * sizeof(double)};
   double          *basis;
   void            *there[3];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)count * each, &basis));
   for (int32_t i = 0; i < count; i++) BasisAt(field, cell[i], points + (size_t)i * (size_t)field->mesh->dim, basis + (size_t)i * each);
-  if (VpIsDevice(backend)) {
-    for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
-    PetscCall(backend->upload(basis, bytes[0], there[0]));
-    PetscCall(backend->upload(cell, bytes[2], there[2]));
-    PetscCall(field->level->ops->probe(&field->level->view, count, (int32_t *)there[2], (double *)there[0], u, (double *)there[1]));
-    PetscCall(backend->download(there[1], bytes[1], values));
-    for (int i = 0; i < 3; i++) PetscCall(backend->give_back(there[i]));
-  } else PetscCall(field->level->ops->probe(&field->level->view, count, cell, basis, u, values));
+  for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
+  PetscCall(backend->upload(basis, bytes[0], there[0]));
+  PetscCall(backend->upload(cell, bytes[1], there[1]));
+  PetscCall(field->level->ops->probe(&field->level->view, count, (int32_t *)there[1], (double *)there[0], u, (double *)there[2]));
+  PetscCall(backend->download(there[2], bytes[2], values));
+  for (int i = 0; i < 3; i++) PetscCall(backend->give_back(there[i]));
   PetscCall(PetscFree(basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -64,13 +62,6 @@ typedef struct {
   int32_t    count, *cell; /* [count] */
   PetscReal *point;        /* [count][dim] */
 } AtOwner;
-
-static PetscErrorCode AtOwnerDestroy(AtOwner *o)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(o->cell, o->point));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Sends points to the owners of their cells. sf: roots are own cells, leaves are points. */
 static PetscErrorCode GatherPoints(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
@@ -111,59 +102,48 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
   PetscCall(PetscSFScatterBegin(sf, MPIU_SCALAR, found, values));
   PetscCall(PetscSFScatterEnd(sf, MPIU_SCALAR, found, values));
   PetscCall(PetscFree(found));
-  PetscCall(AtOwnerDestroy(&o));
+  PetscCall(PetscFree2(o.cell, o.point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a point source and its target */
 typedef struct {
-  const VpField *field;
-  VpGrid         grid; /* the grid of the single source point */
-  const double  *q;    /* on the backend */
-  double        *b;
+  VpLevel       level;
+  VpGrid        grid; /* the grid of the single source point */
+  const double *q;    /* on the backend */
+  double       *b;
 } Source;
 
-static PetscErrorCode AddSource(void *context, const VpPlaces *places, int32_t at, double room[])
+static PetscErrorCode AddSource(void *context, const VpPlaces *places, double scratch[])
 {
   const Source *s = (const Source *)context;
 
-  return s->field->level->ops->integrate(&s->field->level->view, places, &s->grid, PETSC_TRUE, s->q, s->b);
+  return s->level->ops->integrate(&s->level->view, places, &s->grid, PETSC_TRUE, s->q, s->b);
 }
 
-/* b += q [count], on the backend, times the basis functions at points in own cells */
+/* b += q [count], on the host, times the basis functions at points in own cells */
 static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const double q[], double b[])
-{
-  const VpSet cells = VpOwnCells();
-  Source      s = {.field = field, .q = q, .b = b};
-
-  PetscFunctionBegin;
-  PetscCall(VpGridCreate(field->basis, field->mesh->dim, 1, NULL, &s.grid));
-  for (int32_t i = 0; i < o->count; i++, s.q++) {
-    const int32_t c = o->cell[i];
-    PetscReal     xi[3];
-
-    VpGeometryReference(field->mesh->geometry, c, o->point + (size_t)i * (size_t)field->mesh->dim, xi);
-    for (int d = 0; d < field->mesh->dim; d++) VpBasisEvaluate(field->basis, xi[d], s.grid.matrix[d], NULL);
-    if (VpIsDevice(field->level->backend)) PetscCall(VpOnDevice(field, cells, c, c + 1, 1, PETSC_FALSE, AddSource, &s));
-    else PetscCall(VpOnHost(field, cells, c, c + 1, 1, 0, PETSC_FALSE, PETSC_FALSE, AddSource, &s));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same for q on the host. */
-static PetscErrorCode AddHostSources(const VpField *field, const AtOwner *o, const double q[], double b[])
 {
   const VpBackend *backend = field->level->backend;
   const size_t     bytes = (size_t)o->count * sizeof(*q);
+  Source           s = {.level = field->level, .b = b};
+  VpPlacesLoop     loop = {.set = VpOwnCells(), .batch = 1, .work = AddSource, .context = &s};
   void            *there;
+  PetscReal        xi[3];
 
   PetscFunctionBegin;
-  if (VpIsDevice(backend)) {
-    PetscCall(backend->borrow(bytes, "sources", &there));
-    PetscCall(backend->upload(q, bytes, there));
-    PetscCall(AddSources(field, o, (const double *)there, b));
-    PetscCall(backend->give_back(there));
-  } else PetscCall(AddSources(field, o, q, b));
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, 1, NULL, &s.grid));
+  PetscCall(backend->borrow(bytes, "sources", &there));
+  PetscCall(backend->upload(q, bytes, there));
+  for (int32_t i = 0; i < o->count; i++) {
+    loop.first = o->cell[i];
+    loop.last = loop.first + 1;
+    s.q = (const double *)there + i;
+    VpGeometryReference(field->mesh->geometry, o->cell[i], o->point + (size_t)i * (size_t)field->mesh->dim, xi);
+    for (int d = 0; d < field->mesh->dim; d++) VpBasisEvaluate(field->basis, xi[d], s.grid.matrix[d], NULL);
+    PetscCall(VpOnBackend(field, &loop));
+  }
+  PetscCall(backend->give_back(there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,10 +159,10 @@ static PetscErrorCode AddAtOwners(const VpField *field, PetscSF sf, const PetscR
   PetscCall(PetscSFGatherBegin(sf, MPIU_SCALAR, q, here));
   PetscCall(PetscSFGatherEnd(sf, MPIU_SCALAR, q, here));
   PetscCall(VpValuesGet(field->level->backend, b, VP_READ_WRITE, &bv));
-  PetscCall(VpTogether(field->mesh->comm, AddHostSources(field, &o, here, bv.at)));
+  PetscCall(VpTogether(field->mesh->comm, AddSources(field, &o, here, bv.at)));
   PetscCall(VpValuesRestore(&bv));
   PetscCall(PetscFree(here));
-  PetscCall(AtOwnerDestroy(&o));
+  PetscCall(PetscFree2(o.cell, o.point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

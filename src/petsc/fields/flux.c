@@ -1,5 +1,38 @@
-/* The flux through the boundary sides with a label. */
+/* Integrals over the domain, and of the flux through the boundary sides with a label. */
 #include "functions.h"
+
+/*@
+   DMVPatchDGIntegrate - Integrates a function over the domain
+
+   Collective
+
+   Input Parameters:
++  dm - the DM, set up
+-  x  - coefficients, a vector of the DM
+
+   Output Parameter:
+.  integral - the integral, exact up to rounding errors
+
+   Level: beginner
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetPointValues()`, `DMVPatchDGComputeDifference()`
+@*/
+PetscErrorCode DMVPatchDGIntegrate(DM dm, Vec x, PetscScalar *integral)
+{
+  Vec values, one;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGIntegrate()"));
+  VpAssertPointer(integral, 3);
+  PetscCall(DMGetGlobalVector(dm, &values));
+  PetscCall(DMGetGlobalVector(dm, &one));
+  PetscCall(VecSet(values, 1));
+  PetscCall(DMVPatchDGSetPointValues(dm, values, one));
+  PetscCall(VecDot(x, one, integral));
+  PetscCall(DMRestoreGlobalVector(dm, &one));
+  PetscCall(DMRestoreGlobalVector(dm, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The label of interest. If the sides have no labels, the number of a side is its label. */
 typedef struct {

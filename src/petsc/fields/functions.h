@@ -1,41 +1,38 @@
-/* The user's functions of points in each of their forms. */
+/* Functions at points: the user's, in each of their forms, and those with coefficients in a vector. */
 #pragma once
 #include "places.h"
 
 typedef struct {
-  VPatchDGBatch    batch; /* One of these three is set. If none is, the function is 0. */
+  VPatchDGBatch    batch; /* At most one of the first four is set. If none is, the function is 0. */
   VPatchDGFunction function;
   VPatchDGFlux     flux;
+  const double    *values; /* [place][point][components] of a set, on the backend */
   void            *ctx;
   int              components;
   PetscBool        on_device; /* The batch form reads and writes device memory. */
 } VpGiven;
 static inline PetscBool VpIsGiven(const VpGiven *f)
 {
-  return (PetscBool)(f->batch || f->function || f->flux);
+  return (PetscBool)(f->batch || f->function || f->flux || f->values);
 }
 
-/* Ensures: an error on all ranks unless functions of this DM may use memory `where`. */
-PetscErrorCode VpGivenCheck(const VpField *, PetscMemType where, const char caller[]);
-/* b += integrals of f times the functions that the grid's matrices stand for, over a set of places. weighted: f is multiplied by the
-   coefficient */
-PetscErrorCode VpAddIntegrals(const VpField *, const VpGrid *, VpSet, PetscBool weighted, const VpGiven *, double b[]);
-/* values [place][point] = f, on the backend */
-PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven *, double values[]);
-/* square[0] += integral of (u_h - u)^2 over own cells; square[1] += integral of |grad u_h - gradient|^2. Either may be NULL. x: u_h, on the
-   backend; grid: of values in cells */
-PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, const VpGiven *gradient, const double x[],
-                            double *square[2]);
-/* integrals.c: calls work(context, grid, set) for the cells and for each set of boundary sides. The transposed matrices of the grid, with
-   nq points in each direction, turn values into the set's part of a right-hand side. */
-PetscErrorCode VpForIntegrals(const VpField *, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context);
+/* Sets the memory that a batch form uses. Ensures: an error on all ranks unless functions of this DM may use it. */
+PetscErrorCode VpGivenSetMemory(DM, PetscMemType where, const char caller[], VpGiven *);
+/* On cells b = the integrals of f times the functions that the grid's matrices stand for. On sides of cells b += those integrals, where f is
+   multiplied by the coefficient. */
+PetscErrorCode VpIntegrateFunction(const VpField *, const VpGrid *, VpSet, const VpGiven *f, double b[]);
+/* square[0] = the integral of (u_h - u)^2 over own cells, square[1] = that of |grad u_h - gradient|^2. given: u and the gradient, or NULL
+   for one that is not wanted. x: u_h, on the backend. grid: of values in cells */
+PetscErrorCode VpComputeSquares(const VpField *, const VpGrid *, const VpGiven *const given[2], const double x[], double square[2]);
 
-/* points.c: kernels on arrays of the backend. Evaluate: values [place][point][n] for n grids; Integrate: b = or += integrals; Coordinates:
-   x [place][point][dim] */
-PetscErrorCode VpEvaluate(const VpField *, int n, const VpGrid[], VpSet, const double x[], double values[]);
-PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[], double b[]);
-PetscErrorCode VpCoordinates(const VpField *, const VpGrid *, VpSet, double x[]);
-/* Creates a vector of the DM's type with `components` numbers per point. cells: number of cells or sides */
-PetscErrorCode VpPointVector(const VpField *, double cells, int points, int components, Vec *);
-/* Ensures: an error on all ranks unless v has this local size on every rank. */
-PetscErrorCode VpCheckSize(DM, Vec v, double size, const char caller[], const char what[]);
+/* points.c: what is computed at Gauss points, n in each direction. The slope is the gradient in cells, on sides the outward derivative. */
+typedef enum { VP_COORDINATES, VP_VALUE, VP_SLOPE } VpPointKind;
+/* to [points][numbers] = a quantity at the points of own cells, or of their sides with data of this kind. points: [n] other points in [0,1]
+   than Gauss points, or NULL. x: coefficients; NULL for coordinates */
+PetscErrorCode VpComputeAtPoints(const VpField *, VpGivenKind, VpPointKind, const double points[], Vec x, Vec to);
+/* number of points on the sides of this kind with a smaller number; side 2 dim: on all of them */
+size_t VpCountPointsBefore(const VpField *, VpSet);
+/* Creates a vector of the DM's type with `components` numbers per point. */
+PetscErrorCode VpPointVectorCreate(const VpField *, VpGivenKind, int components, Vec *);
+/* Ensures: an error on all ranks unless v has the local size of such a vector on every rank. */
+PetscErrorCode VpPointVectorCheck(const VpField *, VpGivenKind, int components, Vec v, const char caller[], const char what[]);

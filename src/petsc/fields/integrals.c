@@ -1,67 +1,50 @@
-/* Right-hand sides and error norms: integrals of functions of points, with k+3 Gauss points in each direction. */
+/* Right-hand sides and error norms: integrals of functions of points, with k+3 Gauss points in each direction, or of values at the k+1
+   points of DMVPatchDGGetPoints(). */
 #include "fields.h"
 #include "functions.h"
 
-/* the grid on a side for b_i = (a g, gamma phi_i - d phi_i/dn) if u is given, or (a h, phi_i) */
-static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
+/* the grid for b_i = (f, phi_i) in a cell, and on a side for b_i = (a g, gamma phi_i - d phi_i/dn) if u is given, or (a h, phi_i) */
+static VpGrid FindGrid(const VpField *field, const VpGrid *cell, VpSet set)
 {
   VpGrid grid = *cell;
 
   if (set.given == VP_GIVEN_VALUE) {
     VpGridToSide(field->basis, set.side, VpDirichletGamma(field->basis->degree, field->level->problem.penalty), -1, &grid);
     grid.power[set.side / 2] -= 2;
-  } else VpGridToSide(field->basis, set.side, 1, 0, &grid);
+  } else if (set.given == VP_GIVEN_FLUX) VpGridToSide(field->basis, set.side, 1, 0, &grid);
+  VpGridToIntegrals(field->basis, &grid);
   return grid;
 }
 
-PetscErrorCode VpForIntegrals(const VpField *field, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context)
+/* Integrates the data of cells, then those of each set of boundary sides. */
+static PetscErrorCode IntegrateData(const VpField *field, int nq, const VpGiven given[], double b[])
 {
-  VpGrid cell, grid;
+  VpGrid cell;
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, nq, NULL, &cell));
-  grid = cell;
-  VpGridToIntegrals(field->basis, &grid);
-  PetscCall(work(context, &grid, VpOwnCells()));
-  for (int i = 0; i < 4 * field->mesh->dim; i++) {
-    const VpSet set = {i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
+  for (int i = -1; i < 4 * field->mesh->dim; i++) {
+    const VpSet  set = i < 0 ? VpOwnCells() : (VpSet){i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
+    const VpGrid grid = FindGrid(field, &cell, set);
+    VpGiven      f = given[set.given];
 
-    grid = SideGrid(field, &cell, set);
-    VpGridToIntegrals(field->basis, &grid);
-    PetscCall(work(context, &grid, set));
+    if (!VpIsGiven(&f)) continue;
+    if (f.values) f.values += VpCountPointsBefore(field, set);
+    PetscCall(VpIntegrateFunction(field, &grid, set, &f, b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the data of a right-hand side */
-typedef struct {
-  const VpField *field;
-  VpGiven        given[VP_GIVEN_KINDS];
-  double        *b;
-} Data;
-
-static PetscErrorCode AddData(void *context, const VpGrid *grid, VpSet set)
+/* nq: number of points in each direction */
+static PetscErrorCode ComputeRHS(const VpField *field, int nq, const VpGiven given[], Vec b)
 {
-  const Data    *data = (const Data *)context;
-  const VpGiven *f = &data->given[set.given];
+  const PetscBool source = VpIsGiven(&given[VP_GIVEN_SOURCE]);
+  VpValues        values;
 
   PetscFunctionBegin;
-  if (VpIsGiven(f)) PetscCall(VpAddIntegrals(data->field, grid, set, (PetscBool)(set.given != VP_GIVEN_SOURCE), f, data->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
-{
-  VpField  field;
-  VpValues values;
-
-  PetscFunctionBegin;
-  PetscCall(VpFieldGet(dm, &field));
-  data->field = &field;
-  PetscCall(VecZeroEntries(b));
-  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &values));
-  data->b = values.at;
-  PetscCall(VpTogether(field.mesh->comm, VpForIntegrals(&field, field.basis->n + 2, AddData, data)));
+  if (!source) PetscCall(VecZeroEntries(b));
+  PetscCall(VpValuesGet(field->level->backend, b, source ? VP_WRITE : VP_READ_WRITE, &values));
+  PetscCall(VpTogether(field->mesh->comm, IntegrateData(field, nq, given, values.at)));
   PetscCall(VpValuesRestore(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -101,25 +84,15 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 @*/
 PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
 {
-  Data data = {.given = {[VP_GIVEN_SOURCE] = {.function = f, .ctx = ctx, .components = 1},
-                         [VP_GIVEN_VALUE] = {.function = dirichlet, .ctx = ctx, .components = 1},
-                         [VP_GIVEN_FLUX] = {.flux = neumann, .ctx = ctx, .components = 1}}};
+  const VpGiven given[] = {[VP_GIVEN_SOURCE] = {.function = f, .ctx = ctx, .components = 1},
+                           [VP_GIVEN_VALUE] = {.function = dirichlet, .ctx = ctx, .components = 1},
+                           [VP_GIVEN_FLUX] = {.flux = neumann, .ctx = ctx, .components = 1}};
+  VpField       field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
-  PetscCall(ComputeRHS(dm, &data, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* given = a function in batch form */
-static PetscErrorCode InBatches(DM dm, VPatchDGBatch f, void *ctx, PetscMemType where, int components, const char caller[], VpGiven *given)
-{
-  VpField field;
-
-  PetscFunctionBegin;
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(VpGivenCheck(&field, where, caller));
-  *given = (VpGiven){.batch = f, .ctx = ctx, .components = components, .on_device = (PetscBool)!PetscMemTypeHost(where)};
+  PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,31 +121,86 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
                                          void *ctx, Vec b)
 {
   static const char caller[] = "DMVPatchDGComputeRHSBatch()";
-  Data              data = {.field = NULL};
+  VpGiven           given[] = {[VP_GIVEN_SOURCE] = {.batch = f, .ctx = ctx, .components = 1},
+                               [VP_GIVEN_VALUE] = {.batch = dirichlet, .ctx = ctx, .components = 1},
+                               [VP_GIVEN_FLUX] = {.batch = neumann, .ctx = ctx, .components = 1}};
+  VpField           field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, caller));
-  PetscCall(InBatches(dm, f, ctx, where, 1, caller, &data.given[VP_GIVEN_SOURCE]));
-  PetscCall(InBatches(dm, dirichlet, ctx, where, 1, caller, &data.given[VP_GIVEN_VALUE]));
-  PetscCall(InBatches(dm, neumann, ctx, where, 1, caller, &data.given[VP_GIVEN_FLUX]));
-  PetscCall(ComputeRHS(dm, &data, b));
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ComputeErrors(DM dm, Vec x, const VpGiven *u, const VpGiven *gradient, PetscReal *l2, PetscReal *h1)
+/*@
+   DMVPatchDGComputeRHSFromPoints - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann
+   sides, from values at points
+
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL` for 0
+.  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL` for 0
+-  neumann   - h at the points for `VPATCHDG_BOUNDARY_NEUMANN` (du/dn + alpha u on Robin sides), or `NULL` for 0
+
+   Output Parameter:
+.  b - the right-hand side, a vector of the DM
+
+   Level: intermediate
+
+   Notes:
+   Integrals use k+1 Gauss points in every direction, which are enough for polynomials of degree k. `DMVPatchDGComputeRHS()` uses k+3. If
+   the vectors are on a GPU, nothing is copied to the host.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGGetPoints()`, `DMVPatchDGCreateBoundaryVector()`,
+          `DMVPatchDGComputeDifference()`
+@*/
+PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec neumann, Vec b)
 {
-  PetscReal *norm[2] = {l2, h1}, square[2] = {0, 0}, *wanted[2] = {l2 ? &square[0] : NULL, h1 ? &square[1] : NULL};
-  VpField    field;
-  VpGrid     grid;
-  VpValues   xv;
+  static const char        caller[] = "DMVPatchDGComputeRHSFromPoints()";
+  static const char *const what[] = {[VP_GIVEN_VALUE] = "Dirichlet values", [VP_GIVEN_FLUX] = "Neumann values"};
+  const Vec                from[] = {[VP_GIVEN_SOURCE] = f, [VP_GIVEN_VALUE] = dirichlet, [VP_GIVEN_FLUX] = neumann};
+  VpGiven                  given[VP_GIVEN_KINDS] = {{.components = 1}, {.components = 1}, {.components = 1}};
+  VpValues                 values[VP_GIVEN_KINDS];
+  VpField                  field;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, b, caller));
+  if (f) PetscCall(DMVPatchDGCheckVector(dm, f, caller));
+  PetscCheck(f != b, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: f and b must be different vectors", caller);
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(VpGridCreate(field.basis, field.mesh->dim, field.basis->n + 2, NULL, &grid));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
-  PetscCall(VpTogether(field.mesh->comm, VpAddSquares(&field, &grid, u, gradient, xv.at, wanted)));
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
+    if (from[i] && i != VP_GIVEN_SOURCE) PetscCall(VpPointVectorCheck(&field, (VpGivenKind)i, 1, from[i], caller, what[i]));
+  }
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
+    if (from[i]) PetscCall(VpValuesGet(field.level->backend, from[i], VP_READ, &values[i]));
+    if (from[i]) given[i].values = values[i].at;
+  }
+  PetscCall(ComputeRHS(&field, field.basis->n, given, b));
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
+    if (from[i]) PetscCall(VpValuesRestore(&values[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* norm[0] = the L2 norm of u_h - u, norm[1] = that of grad u_h - gradient; NULL: not wanted. x: u_h; given: u and the gradient; nq: number
+   of points in each direction */
+static PetscErrorCode ComputeNorms(const VpField *field, int nq, Vec x, const VpGiven given[2], PetscReal *const norm[2])
+{
+  const VpGiven *wanted[] = {norm[0] ? &given[0] : NULL, norm[1] ? &given[1] : NULL};
+  PetscReal      square[2];
+  VpGrid         grid;
+  VpValues       xv;
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, nq, NULL, &grid));
+  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
+  PetscCall(VpTogether(field->mesh->comm, VpComputeSquares(field, &grid, wanted, xv.at, square)));
   PetscCall(VpValuesRestore(&xv));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, field.mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, field->mesh->comm));
   for (int i = 0; i < 2; i++) {
     if (norm[i]) *norm[i] = PetscSqrtReal(square[i]);
   }
@@ -201,12 +229,15 @@ static PetscErrorCode ComputeErrors(DM dm, Vec x, const VpGiven *u, const VpGive
 @*/
 PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2, PetscReal *h1)
 {
-  VpGiven value = {.function = u, .ctx = ctx, .components = 1}, slope = {.function = gradient, .ctx = ctx};
+  VpGiven          given[] = {{.function = u, .ctx = ctx, .components = 1}, {.function = gradient, .ctx = ctx}};
+  PetscReal *const norm[] = {l2, h1};
+  VpField          field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
-  slope.components = (int)dm->dim;
-  PetscCall(ComputeErrors(dm, x, &value, &slope, l2, h1));
+  PetscCall(VpFieldGet(dm, &field));
+  given[1].components = field.mesh->dim;
+  PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,13 +266,65 @@ PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatc
                                             PetscReal *l2, PetscReal *h1)
 {
   static const char caller[] = "DMVPatchDGComputeErrorsBatch()";
-  VpGiven           value, slope;
+  VpGiven           given[] = {{.batch = u, .ctx = ctx, .components = 1}, {.batch = gradient, .ctx = ctx}};
+  PetscReal *const  norm[] = {l2, h1};
+  VpField           field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(InBatches(dm, u, ctx, where, 1, caller, &value));
-  PetscCall(InBatches(dm, gradient, ctx, where, (int)dm->dim, caller, &slope));
-  PetscCall(ComputeErrors(dm, x, &value, &slope, l2, h1));
+  for (int i = 0; i < 2; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
+  PetscCall(VpFieldGet(dm, &field));
+  given[1].components = field.mesh->dim;
+  PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGComputeDifference - Computes norms of u_h - u, where u is given at the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  x         - the coefficients of u_h
+.  values    - u at every point, a vector like those of the DM, or `NULL` if l2 is `NULL`
+-  gradients - [points][dim] the gradient of u, a vector like that of `DMVPatchDGGetPoints()`, or `NULL` if h1 is `NULL`
+
+   Output Parameters:
++  l2 - the L2 norm of u_h - u, or `NULL`
+-  h1 - the L2 norm of grad u_h - grad u, cell by cell, or `NULL`
+
+   Level: intermediate
+
+   Note:
+   Integrals use these k+1 points in every direction, so they do not contain the difference of u and u_h between the points.
+   `DMVPatchDGComputeErrors()` uses k+3 points.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeErrors()`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetPointGradients()`
+@*/
+PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradients, PetscReal *l2, PetscReal *h1)
+{
+  static const char caller[] = "DMVPatchDGComputeDifference()";
+  const Vec         from[] = {values, gradients};
+  PetscReal *const  norm[] = {l2, h1};
+  VpGiven           given[] = {{.components = 1}, {.components = 1}};
+  VpValues          there[2];
+  VpField           field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(VpFieldGet(dm, &field));
+  given[1].components = field.mesh->dim;
+  if (l2) PetscCall(DMVPatchDGCheckVector(dm, values, caller));
+  if (h1) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_SOURCE, field.mesh->dim, gradients, caller, "gradients"));
+  for (int i = 0; i < 2; i++) {
+    if (norm[i]) PetscCall(VpValuesGet(field.level->backend, from[i], VP_READ, &there[i]));
+    if (norm[i]) given[i].values = there[i].at;
+  }
+  PetscCall(ComputeNorms(&field, field.basis->n, x, given, norm));
+  for (int i = 0; i < 2; i++) {
+    if (norm[i]) PetscCall(VpValuesRestore(&there[i]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

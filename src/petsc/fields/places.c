@@ -110,75 +110,73 @@ static const int32_t *ListOf(const VpField *field, VpSet set)
   return set.given == VP_GIVEN_SOURCE ? NULL : field->places->cell[set.given][set.side];
 }
 
-int32_t VpBatchOf(const VpGrid *grid)
+int32_t VpHostBatch(const VpGrid *grid)
 {
   return PetscMax(1, POINTS / VpGridSize(grid) / GROUP) * GROUP;
 }
 
-/* the work of VpOnHost() in threads */
-typedef struct {
-  VpMesh           mesh;
-  const int32_t   *list;
-  const VpProblem *weight; /* The coefficient of this problem in `direction` is the weight; or NULL. */
-  int              direction;
-  int32_t          first, last, batch; /* places */
-  size_t           room;
-  VpWorkOnPlaces   work;
-  void            *context;
-  _Atomic int      error;
-} HostWork;
-
-static void WorkOnBatch(HostWork *w, int32_t at, double bounds[], double weight[], double room[])
+int32_t VpFieldBatch(const VpField *field, const VpGrid *grid, VpSet set)
 {
-  const int32_t *list = w->list ? w->list + at : NULL;
-  const VpPlaces places = {.n = PetscMin(w->batch, w->last - at), .first = at, .list = list, .bounds = bounds};
-  VpPlaces       weighted = places;
-  int            error;
+  return VpIsDevice(field->level->backend) ? PetscMax(1, VpFieldCount(field, set)) : VpHostBatch(grid);
+}
 
+static PetscBool HasWeights(const VpField *field, const VpPlacesLoop *loop)
+{
+  return (PetscBool)(loop->weighted && field->level->problem.coefficient);
+}
+
+/* the places of a loop on the host between two lines of progress */
+typedef struct {
+  const VpField      *field;
+  const VpPlacesLoop *loop;
+  int32_t             first, last;
+  _Atomic int         error;
+} Slab;
+
+static void WorkOnBatch(Slab *s, int32_t at, double bounds[], double weight[], double scratch[])
+{
+  const VpPlacesLoop *loop = s->loop;
+  const int32_t      *list = ListOf(s->field, loop->set);
+  VpPlaces            places = {.n = PetscMin(loop->batch, s->last - at), .first = at, .list = list ? list + at : NULL, .bounds = bounds};
+  int                 error;
+
+  if (HasWeights(s->field, loop)) places.weight = weight;
   for (int32_t i = 0; i < places.n; i++) {
-    const int32_t cell = list ? list[i] : at + i;
+    const int32_t cell = VpPlaceCell(&places, i);
 
-    VpGeometryBounds(w->mesh->geometry, cell, bounds + 6 * i, bounds + 6 * i + 3);
-    if (w->weight) weight[i] = VpProblemCoefficient(w->weight, cell, w->direction);
+    VpGeometryBounds(s->field->mesh->geometry, cell, bounds + 6 * i, bounds + 6 * i + 3);
+    if (places.weight) weight[i] = VpProblemCoefficient(&s->field->level->problem, cell, loop->set.side / 2);
   }
-  if (w->weight) weighted.weight = weight;
-  error = (int)w->work(w->context, &weighted, at, room);
-  if (error) w->error = error;
+  error = (int)loop->work(loop->context, &places, scratch);
+  if (error) s->error = error;
 }
 
 static void WorkOnBatches(void *context, int32_t piece, int32_t begin, int32_t end)
 {
-  HostWork *w = (HostWork *)context;
-  double   *room = (double *)malloc((w->room + 7 * (size_t)w->batch) * sizeof(double)), *bounds = room + w->room;
+  Slab        *s = (Slab *)context;
+  const size_t batch = (size_t)s->loop->batch, room = s->loop->scratch;
+  double      *scratch = (double *)malloc((room + 7 * batch) * sizeof(double)), *bounds = scratch + room;
 
-  if (!room) w->error = PETSC_ERR_MEM;
-  for (int32_t i = begin; i < end && !w->error; i++) WorkOnBatch(w, w->first + i * w->batch, bounds, bounds + 6 * (size_t)w->batch, room);
-  free(room);
+  if (!scratch) s->error = PETSC_ERR_MEM;
+  for (int32_t i = begin; i < end && !s->error; i++) WorkOnBatch(s, s->first + i * s->loop->batch, bounds, bounds + 6 * batch, scratch);
+  free(scratch);
 }
 
-PetscErrorCode VpOnHost(const VpField *field, VpSet set, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
-                        PetscBool weighted, VpWorkOnPlaces work, void *context)
+PetscErrorCode VpOnHost(const VpField *field, const VpPlacesLoop *loop)
 {
-  HostWork w = {.mesh = field->mesh,
-                .list = ListOf(field, set),
-                .weight = weighted && field->level->problem.coefficient ? &field->level->problem : NULL,
-                .direction = set.side / 2,
-                .first = first,
-                .batch = batch,
-                .room = room,
-                .work = work,
-                .context = context};
+  const int32_t batch = loop->batch;
+  Slab          s = {.field = field, .loop = loop};
 
   PetscFunctionBegin;
-  for (; w.first < last; w.first = w.last) {
+  for (s.first = loop->first; s.first < loop->last; s.first = s.last) {
     int32_t batches;
 
-    w.last = PetscMin(last, w.first + PetscMax(batch, SLAB / batch * batch));
-    batches = (w.last - w.first + batch - 1) / batch;
-    PetscCall(VpProgress("functions at points", w.first, last));
-    if (threads) VpLoopHeavy(batches, WorkOnBatches, &w);
-    else WorkOnBatches(&w, 0, 0, batches);
-    PetscCall((PetscErrorCode)w.error);
+    s.last = PetscMin(loop->last, s.first + PetscMax(batch, SLAB / batch * batch));
+    batches = (s.last - s.first + batch - 1) / batch;
+    PetscCall(VpProgress("functions at points", s.first, loop->last));
+    if (loop->threads) VpLoopHeavy(batches, WorkOnBatches, &s);
+    else WorkOnBatches(&s, 0, 0, batches);
+    PetscCall((PetscErrorCode)s.error);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,34 +197,33 @@ static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpOnDevice(const VpField *field, VpSet set, int32_t first, int32_t last, int32_t batch, PetscBool weighted,
-                          VpWorkOnPlaces work, void *context)
+static PetscErrorCode WorkOnDevice(const VpField *field, const VpPlacesLoop *loop)
 {
   const struct VpFieldPlaces_ *g = field->places;
+  const VpBackend             *backend = field->level->backend;
+  const VpSet                  set = loop->set;
   const VpPlaces               all = set.given == VP_GIVEN_SOURCE ? g->cells : g->sides[set.given][set.side];
-  void                        *weight = NULL;
+  void                        *weight = NULL, *scratch = NULL;
 
   PetscFunctionBegin;
-  if (weighted && first < last && field->level->problem.coefficient) PetscCall(BorrowWeights(field, set, &weight));
-  for (int32_t at = first; at < last; at += batch) {
-    const VpPlaces places = {.n = PetscMin(batch, last - at),
+  if (loop->first >= loop->last) PetscFunctionReturn(PETSC_SUCCESS);
+  if (HasWeights(field, loop)) PetscCall(BorrowWeights(field, set, &weight));
+  if (loop->scratch) PetscCall(backend->borrow(loop->scratch * sizeof(double), "functions at points", &scratch));
+  for (int32_t at = loop->first; at < loop->last; at += loop->batch) {
+    const VpPlaces places = {.n = PetscMin(loop->batch, loop->last - at),
                              .first = at,
                              .list = all.list ? all.list + at : NULL,
                              .bounds = all.bounds + 6 * (size_t)at,
                              .weight = weight ? (const double *)weight + at : NULL};
 
-    PetscCall(work(context, &places, at, NULL));
+    PetscCall(loop->work(loop->context, &places, (double *)scratch));
   }
-  if (weight) PetscCall(field->level->backend->give_back(weight));
+  if (scratch) PetscCall(backend->give_back(scratch));
+  if (weight) PetscCall(backend->give_back(weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpOnBackend(const VpField *field, const VpGrid *grid, VpSet set, PetscBool weighted, VpWorkOnPlaces work, void *context)
+PetscErrorCode VpOnBackend(const VpField *field, const VpPlacesLoop *loop)
 {
-  const int32_t n = VpFieldCount(field, set);
-
-  PetscFunctionBegin;
-  if (VpIsDevice(field->level->backend)) PetscCall(VpOnDevice(field, set, 0, n, PetscMax(n, 1), weighted, work, context));
-  else PetscCall(VpOnHost(field, set, 0, n, VpBatchOf(grid), 0, PETSC_TRUE, weighted, work, context));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpIsDevice(field->level->backend) ? WorkOnDevice(field, loop) : VpOnHost(field, loop);
 }

@@ -32,17 +32,24 @@ typedef struct {
 } VpField;
 PetscErrorCode VpFieldGet(DM, VpField *);
 int32_t        VpFieldCount(const VpField *, VpSet);
-/* number of places in the batch of a thread */
-int32_t VpBatchOf(const VpGrid *);
+/* number of places that are worked on at a time where the backend is: all of a set on a device, a batch for a thread on the host */
+int32_t VpFieldBatch(const VpField *, const VpGrid *, VpSet);
+int32_t VpHostBatch(const VpGrid *);
 
-/* Work on the places [at, at + places->n) of a set. room: scratch memory. Work in threads must not call PETSc. */
-typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, int32_t at, double room[]);
-/* Does the work on the host with `batch` places at a time, in threads or in order. room: numbers of scratch memory. weighted: the weight of
-   a side is the coefficient along its normal */
-PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
-                        PetscBool weighted, VpWorkOnPlaces, void *context);
-/* The same on the device, without scratch memory: the work launches kernels. */
-PetscErrorCode VpOnDevice(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, PetscBool weighted, VpWorkOnPlaces,
-                          void *context);
-/* Does the work on the backend: on a device all places at once, on the host batches in threads. */
-PetscErrorCode VpOnBackend(const VpField *, const VpGrid *, VpSet, PetscBool weighted, VpWorkOnPlaces, void *context);
+/* Works on the places [places->first, places->first + places->n) of a set. scratch: memory where the work is done. Work in threads must not
+   call PETSc. */
+typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, double scratch[]);
+/* work on the places [first, last) of a set */
+typedef struct {
+  VpSet          set;
+  int32_t        first, last;
+  int32_t        batch;    /* number of places at a time */
+  size_t         scratch;  /* numbers of scratch memory for a batch */
+  PetscBool      threads;  /* The host may work in threads. */
+  PetscBool      weighted; /* The weight of a side is the coefficient along its normal. */
+  VpWorkOnPlaces work;
+  void          *context;
+} VpPlacesLoop;
+/* Does the work on the host, or where the backend is: on a device the work launches kernels. */
+PetscErrorCode VpOnHost(const VpField *, const VpPlacesLoop *);
+PetscErrorCode VpOnBackend(const VpField *, const VpPlacesLoop *);

@@ -2,23 +2,45 @@
    other. */
 #include "functions.h"
 
-PetscErrorCode VpPointVector(const VpField *field, double cells, int points, int components, Vec *v)
+/* number of points on a cell or on a side of one */
+static size_t CountPointsOfPlace(const VpField *field, VpGivenKind given)
 {
-  MPI_Comm comm = field->mesh->comm;
-  double   total = cells * points * components;
+  return (size_t)PetscPowInt(field->basis->n, field->mesh->dim - (given != VP_GIVEN_SOURCE));
+}
+
+size_t VpCountPointsBefore(const VpField *field, VpSet set)
+{
+  size_t count = 0;
+
+  for (int s = 0; s < set.side; s++) count += (size_t)VpFieldCount(field, (VpSet){set.given, s});
+  return count * CountPointsOfPlace(field, set.given);
+}
+
+/* number of all points with data of this kind */
+static size_t CountPoints(const VpField *field, VpGivenKind given)
+{
+  if (given == VP_GIVEN_SOURCE) return (size_t)field->mesh->nown * CountPointsOfPlace(field, given);
+  return VpCountPointsBefore(field, (VpSet){given, 2 * field->mesh->dim});
+}
+
+PetscErrorCode VpPointVectorCreate(const VpField *field, VpGivenKind given, int components, Vec *v)
+{
+  const size_t n = CountPoints(field, given) * (size_t)components;
+  MPI_Comm     comm = field->mesh->comm;
+  double       total = (double)n;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscCheck(total <= (double)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "%.0f numbers at points are more than PetscInt counts: use a PETSc configured --with-64-bit-indices", total);
   PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, (PetscInt)cells * points * components, PETSC_DETERMINE));
+  PetscCall(VecSetSizes(*v, (PetscInt)n, PETSC_DETERMINE));
   PetscCall(VecSetBlockSize(*v, components));
   PetscCall(VecSetType(*v, field->dm->vectype));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCheckSize(DM dm, Vec v, double size, const char caller[], const char what[])
+PetscErrorCode VpPointVectorCheck(const VpField *field, VpGivenKind given, int components, Vec v, const char caller[], const char what[])
 {
   PetscBool right = (PetscBool)(v && ((PetscObject)v)->classid == VEC_CLASSID);
   PetscInt  n = -1;
@@ -26,72 +48,70 @@ PetscErrorCode VpCheckSize(DM dm, Vec v, double size, const char caller[], const
 
   PetscFunctionBegin;
   if (right) PetscCall(VecGetLocalSize(v, &n));
+  right = (PetscBool)(right && (size_t)n == CountPoints(field, given) * (size_t)components);
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s: the vector of %s has the wrong size", caller, what));
-  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)((double)n == size), text));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)field->dm), right, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* arguments of the work on arrays */
+/* a quantity at the points of a set; x NULL: the coordinates, of n numbers */
 typedef struct {
   VpLevel       level;
-  const VpGrid *grid;
-  int           n; /* number of grids, and of values per point */
-  PetscBool     add;
-  const double *from;
+  VpGrid        grid[3]; /* the n numbers at a point have a grid each */
+  int           n;
+  const double *x;
   double       *to;
-} ArrayWork;
+} Evaluation;
 
-static PetscErrorCode Evaluate(void *context, const VpPlaces *places, int32_t at, double room[])
+static PetscErrorCode EvaluateAtPlaces(void *context, const VpPlaces *places, double scratch[])
 {
-  const ArrayWork *w = (const ArrayWork *)context;
-  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->n;
+  const Evaluation *e = (const Evaluation *)context;
+  double           *to = e->to + (size_t)places->first * (size_t)VpGridSize(e->grid) * (size_t)e->n;
 
-  return w->level->ops->evaluate(&w->level->view, places, w->n, w->grid, w->from, w->to + (size_t)at * size);
+  if (!e->x) return e->level->ops->coordinates(&e->level->view, places, e->grid, to);
+  return e->level->ops->evaluate(&e->level->view, places, e->n, e->grid, e->x, to);
 }
 
-static PetscErrorCode Integrate(void *context, const VpPlaces *places, int32_t at, double room[])
+/* Restricts the grids of a cell to what a quantity needs on a set. */
+static void ChooseGrids(const VpField *field, VpSet set, VpPointKind what, Evaluation *e)
 {
-  const ArrayWork *w = (const ArrayWork *)context;
+  const int dim = field->mesh->dim;
 
-  return w->level->ops->integrate(&w->level->view, places, w->grid, w->add, w->from + (size_t)at * (size_t)VpGridSize(w->grid), w->to);
+  e->n = what == VP_COORDINATES || (what == VP_SLOPE && set.side < 0) ? dim : 1;
+  if (set.side >= 0) {
+    VpGridToSide(field->basis, set.side, what != VP_SLOPE, what == VP_SLOPE, e->grid);
+    if (what == VP_SLOPE) e->grid->power[set.side / 2] -= 2;
+  } else if (what == VP_SLOPE) {
+    const VpGrid values = e->grid[0];
+
+    VpGridSlopes(field->basis, dim, &values, e->grid);
+  }
 }
 
-static PetscErrorCode Coordinates(void *context, const VpPlaces *places, int32_t at, double room[])
+PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPointKind what, const double points[], Vec x, Vec to)
 {
-  const ArrayWork *w = (const ArrayWork *)context;
-  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->level->mesh->dim;
+  const int  dim = field->mesh->dim;
+  VpValues   xv = {0}, values;
+  VpGrid     cell;
+  Evaluation e = {.level = field->level};
 
-  return w->level->ops->coordinates(&w->level->view, places, w->grid, w->to + (size_t)at * size);
-}
-
-PetscErrorCode VpEvaluate(const VpField *field, int n, const VpGrid grid[], VpSet set, const double x[], double values[])
-{
-  ArrayWork w = {.level = field->level, .grid = grid, .n = n, .from = x, .to = values};
-
-  return VpOnBackend(field, grid, set, PETSC_FALSE, Evaluate, &w);
-}
-
-PetscErrorCode VpIntegrate(const VpField *field, const VpGrid *grid, VpSet set, PetscBool weighted, PetscBool add, const double values[],
-                           double b[])
-{
-  ArrayWork w = {.level = field->level, .grid = grid, .add = add, .from = values, .to = b};
-
-  return VpOnBackend(field, grid, set, weighted, Integrate, &w);
-}
-
-PetscErrorCode VpCoordinates(const VpField *field, const VpGrid *grid, VpSet set, double x[])
-{
-  ArrayWork w = {.level = field->level, .grid = grid, .to = x};
-
-  return VpOnBackend(field, grid, set, PETSC_FALSE, Coordinates, &w);
-}
-
-/* Gets the field and the grid of n points in each direction. */
-static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
-{
   PetscFunctionBegin;
-  PetscCall(VpFieldGet(dm, field));
-  PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, grid));
+  PetscCall(VpGridCreate(field->basis, dim, field->basis->n, points, &cell));
+  if (x) PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field->level->backend, to, VP_WRITE, &values));
+  e.x = xv.at;
+  for (int i = 0; i < (given == VP_GIVEN_SOURCE ? 1 : 2 * dim); i++) {
+    const VpSet  set = {given, given == VP_GIVEN_SOURCE ? -1 : i};
+    VpPlacesLoop loop = {.set = set, .last = VpFieldCount(field, set), .threads = PETSC_TRUE, .work = EvaluateAtPlaces, .context = &e};
+
+    e.grid[0] = cell;
+    ChooseGrids(field, set, what, &e);
+    e.to = values.at + VpCountPointsBefore(field, set) * (size_t)e.n;
+    loop.batch = VpFieldBatch(field, e.grid, set);
+    PetscCall(VpOnBackend(field, &loop));
+  }
+  PetscCall(VpValuesRestore(&values));
+  if (x) PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,40 +133,25 @@ static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
 @*/
 PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
 {
-  VpField  field;
-  VpGrid   grid;
-  VpValues xv;
+  VpField field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetPoints()"));
   VpAssertPointer(coordinates, 2);
-  PetscCall(GaussPoints(dm, &field, &grid));
-  PetscCall(VpPointVector(&field, field.mesh->nown, VpGridSize(&grid), field.mesh->dim, coordinates));
-  PetscCall(VpValuesGet(field.level->backend, *coordinates, VP_WRITE, &xv));
-  PetscCall(VpCoordinates(&field, &grid, VpOwnCells(), xv.at));
-  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpPointVectorCreate(&field, VP_GIVEN_SOURCE, field.mesh->dim, coordinates));
+  PetscCall(VpComputeAtPoints(&field, VP_GIVEN_SOURCE, VP_COORDINATES, NULL, NULL, *coordinates));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts coefficients to values, or back. The basis is orthonormal, so exact integrals are coefficients. */
-static PetscErrorCode ConvertValues(DM dm, Vec x, PetscBool back, Vec y, const char caller[])
+/* Checks two different vectors of the DM, and gets the field. */
+static PetscErrorCode GetVectorsField(DM dm, Vec x, Vec y, const char caller[], VpField *field)
 {
-  VpField  field;
-  VpGrid   grid;
-  VpValues xv, yv;
-
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(DMVPatchDGCheckVector(dm, y, caller));
   PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: the two vectors must be different", caller);
-  PetscCall(GaussPoints(dm, &field, &grid));
-  if (back) VpGridToIntegrals(field.basis, &grid);
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
-  PetscCall(VpValuesGet(field.level->backend, y, VP_WRITE, &yv));
-  if (back) PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xv.at, yv.at));
-  else PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xv.at, yv.at));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpFieldGet(dm, field));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +173,12 @@ static PetscErrorCode ConvertValues(DM dm, Vec x, PetscBool back, Vec y, const c
 @*/
 PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 {
-  return ConvertValues(dm, x, PETSC_FALSE, values, "DMVPatchDGGetPointValues()");
+  VpField field;
+
+  PetscFunctionBegin;
+  PetscCall(GetVectorsField(dm, x, values, "DMVPatchDGGetPointValues()", &field));
+  PetscCall(VpComputeAtPoints(&field, VP_GIVEN_SOURCE, VP_VALUE, NULL, x, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -191,18 +201,27 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 {
   static const char caller[] = "DMVPatchDGGetPointGradients()";
   VpField           field;
-  VpGrid            grid, slope[3];
-  VpValues          xv, yv;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(GaussPoints(dm, &field, &grid));
-  PetscCall(VpCheckSize(dm, gradients, (double)field.mesh->nown * VpGridSize(&grid) * field.mesh->dim, caller, "gradients"));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
-  PetscCall(VpValuesGet(field.level->backend, gradients, VP_WRITE, &yv));
-  VpGridSlopes(field.basis, field.mesh->dim, &grid, slope);
-  PetscCall(VpEvaluate(&field, field.mesh->dim, slope, VpOwnCells(), xv.at, yv.at));
-  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpPointVectorCheck(&field, VP_GIVEN_SOURCE, field.mesh->dim, gradients, caller, "gradients"));
+  PetscCall(VpComputeAtPoints(&field, VP_GIVEN_SOURCE, VP_SLOPE, NULL, x, gradients));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = the coefficients of the function with the values of u at the points. The basis is orthonormal, so these are integrals, which the
+   points give exactly. */
+static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, Vec x)
+{
+  VpGrid   grid;
+  VpValues xv;
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, &grid));
+  VpGridToIntegrals(field->basis, &grid);
+  PetscCall(VpValuesGet(field->level->backend, x, VP_WRITE, &xv));
+  PetscCall(VpTogether(field->mesh->comm, VpIntegrateFunction(field, &grid, VpOwnCells(), u, xv.at)));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,24 +244,16 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  return ConvertValues(dm, values, PETSC_TRUE, x, "DMVPatchDGSetPointValues()");
-}
-
-static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
-{
+  VpGiven  u = {.components = 1};
   VpField  field;
-  VpGrid   grid;
-  VpValues yv;
-  Vec      values;
+  VpValues uv;
 
   PetscFunctionBegin;
-  PetscCall(GaussPoints(dm, &field, &grid));
-  PetscCall(DMGetGlobalVector(dm, &values));
-  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv));
-  PetscCall(VpTogether(field.mesh->comm, VpValuesOf(&field, &grid, VpOwnCells(), u, yv.at)));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(DMVPatchDGSetPointValues(dm, values, x));
-  PetscCall(DMRestoreGlobalVector(dm, &values));
+  PetscCall(GetVectorsField(dm, values, x, "DMVPatchDGSetPointValues()", &field));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &uv));
+  u.values = uv.at;
+  PetscCall(FindCoefficients(&field, &u, x));
+  PetscCall(VpValuesRestore(&uv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,11 +277,13 @@ static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
 PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x)
 {
   const VpGiven given = {.function = u, .ctx = ctx, .components = 1};
+  VpField       field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
   VpAssertPointer(u, 2);
-  PetscCall(Interpolate(dm, &given, x));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(FindCoefficients(&field, &given, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,14 +309,14 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 PetscErrorCode DMVPatchDGInterpolateBatch(DM dm, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x)
 {
   static const char caller[] = "DMVPatchDGInterpolateBatch()";
-  const VpGiven     given = {.batch = u, .ctx = ctx, .components = 1, .on_device = (PetscBool)!PetscMemTypeHost(where)};
+  VpGiven           given = {.batch = u, .ctx = ctx, .components = 1};
   VpField           field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   VpAssertPointer(u, 2);
+  PetscCall(VpGivenSetMemory(dm, where, caller, &given));
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(VpGivenCheck(&field, where, caller));
-  PetscCall(Interpolate(dm, &given, x));
+  PetscCall(FindCoefficients(&field, &given, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

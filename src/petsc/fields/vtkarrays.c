@@ -150,16 +150,11 @@ PetscErrorCode VpVtkWriteField(VpVtk *grid, Vec v)
 {
   const VpField     *field = &grid->field;
   const PetscScalar *written;
-  VpValues           xv, yv;
   Vec                values;
 
   PetscFunctionBegin;
   PetscCall(DMGetGlobalVector(field->dm, &values));
-  PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv));
-  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv));
-  PetscCall(VpEvaluate(field, 1, &grid->points, VpOwnCells(), xv.at, yv.at));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpComputeAtPoints(field, VP_GIVEN_SOURCE, VP_VALUE, grid->points.x[0], v, values));
   PetscCall(VecGetArrayRead(values, &written));
   PetscCall(WriteArray(grid, written, (size_t)grid->mesh->nown * grid->npoint * sizeof(*written)));
   PetscCall(VecRestoreArrayRead(values, &written));
