@@ -18,8 +18,8 @@ static inline PetscBool VpIsGiven(const VpGiven *f)
 
 /* Sets the memory that a batch form uses. Ensures: an error on all ranks unless functions of this DM may use it. */
 PetscErrorCode VpGivenSetMemory(DM, PetscMemType where, const char caller[], VpGiven *);
-/* On cells b = the integrals of f times the functions that the grid's matrices stand for. On sides of cells b += those integrals, where f is
-   multiplied by the coefficient. */
+/* On cells b = the integrals of f times the functions that the grid's matrices stand for. On sides of cells b += those integrals, where f
+   is multiplied by the coefficient. */
 PetscErrorCode VpIntegrateFunction(const VpField *, const VpGrid *, VpSet, const VpGiven *f, double b[]);
 /* square[0] = the integral of (u_h - u)^2 over own cells, square[1] = that of |grad u_h - gradient|^2. given: u and the gradient, or NULL
    for one that is not wanted. x: u_h, on the backend. grid: of values in cells */

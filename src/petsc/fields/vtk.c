@@ -1,199 +1,343 @@
 /* VecView() into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear cells on its (k+1)^dim equidistant
    points. Cells share no points, so jumps are visible. Rank 0 writes the file and receives the arrays of other ranks one by one. */
 #include "fields.h"
-#include "vtk.h"
+#include "functions.h"
+#include "../../base/progress.h"
+#include <petsc/private/vecimpl.h>
+#include <stdarg.h>
 
-/* The vectors that a viewer still has to write: vectors of the DM, and vectors with one value per cell. The first vector is composed with
-   the viewer, each other one with its predecessor. */
-typedef enum { FIELD, CELLS } Kind;
-static const char *const next_key[] = {"DMVPatchDG VTK field", "DMVPatchDG VTK cells"};
+#define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
-/* Writes a line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
-static PetscErrorCode DeclareArray(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
+/* the sections of a file, in this order */
+typedef enum { POINTS, CELLS, CELL_DATA, POINT_DATA } Section;
+static const char *const sections[] = {"Points", "Cells", "CellData", "PointData"};
+
+/* the file, and the points of a cell */
+typedef struct {
+  MPI_Comm    comm;
+  PetscMPIInt rank, size;
+  FILE       *file;    /* on rank 0 */
+  PetscBool   failed;  /* Rank 0 could not write. Other ranks learn this when all data is sent. */
+  Section     section; /* of the header, the one that is open */
+  uint64_t    bytes;   /* bytes of the arrays in the header */
+  VpMesh      mesh;
+  VpField     field;
+  double      x[VP_MAX_N]; /* equidistant points, n in each direction */
+  int         n;
+  int         npoint, ncell, ncorner; /* number of points of a cell, of its linear cells, and of corners of a linear cell */
+} Vtk;
+
+/* An array of the file, with `count` numbers for each cell of the mesh. fill() writes the numbers of an own cell. */
+typedef struct Array_ Array;
+struct Array_ {
+  Section     section;
+  const char *type, *name;
+  int         components;   /* attribute of the array; 0: none */
+  int         count, bytes; /* bytes: of a number */
+  void (*fill)(const Vtk *, const Array *, int32_t cell, void *to);
+  int              width;
+  const PetscReal *values; /* [own cells][width] to be written; NULL: the mesh tells the numbers */
+};
+
+static void WriteBytes(Vtk *vtk, const void *data, size_t bytes)
 {
-  char text[512];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, sizeof(text), "        <DataArray type=\"%s\" %s format=\"appended\" offset=\"%llu\"/>", type, attributes,
-                          (unsigned long long)*offset));
-  VpVtkLine(grid, text);
-  *offset += 8 + (uint64_t)count * bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (fwrite(data, 1, bytes, vtk->file) != bytes) vtk->failed = PETSC_TRUE;
 }
 
-/* Characters that XML forbids in an attribute become underscores. */
-static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
+static void PrintText(Vtk *vtk, const char format[], ...)
 {
-  const char *name;
+  va_list arguments;
 
+  if (vtk->rank) return;
+  va_start(arguments, format);
+  if (vfprintf(vtk->file, format, arguments) < 0) vtk->failed = PETSC_TRUE;
+  va_end(arguments);
+}
+
+/* Writes a part of an array and reports -vpatchdg_progress. */
+static PetscErrorCode WritePart(Vtk *vtk, const char *data, size_t bytes)
+{
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetName((PetscObject)v, &name));
-  PetscCall(PetscSNPrintf(text, length, "Name=\"%s", name));
-  for (char *c = text + 6; *c; c++) {
-    if (*c == '"' || *c == '<' || *c == '>' || *c == '&') *c = '_';
+  for (size_t at = 0; at < bytes; at += CHUNK) {
+    WriteBytes(vtk, data + at, PetscMin(bytes - at, CHUNK));
+    PetscCall(VpProgress("VTK file", (double)ftello(vtk->file), (double)vtk->bytes));
   }
-  PetscCall(PetscStrlcat(text, "\" NumberOfComponents=\"1\"", length));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GetNext(PetscObject object, Kind kind, Vec *v)
+/* Writes the ranks' parts of an array in order, after the size of the array. */
+static PetscErrorCode WriteParts(Vtk *vtk, const char *data, size_t bytes)
 {
-  return PetscObjectQuery(object, next_key[kind], (PetscObject *)v);
-}
-
-/* Declares the composed vectors of one kind. */
-static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, double count, uint64_t *offset)
-{
-  char text[256];
-  Vec  v;
+  uint64_t mine = bytes, total = 0, *of_rank;
+  char    *buffer;
 
   PetscFunctionBegin;
-  PetscCall(GetNext((PetscObject)viewer, kind, &v));
+  PetscCall(PetscMalloc2(vtk->size, &of_rank, vtk->rank ? 0 : CHUNK, &buffer));
+  PetscCallMPI(MPI_Gather(&mine, 1, MPI_UINT64_T, of_rank, 1, MPI_UINT64_T, 0, vtk->comm));
+  for (size_t at = 0; vtk->rank && at < bytes; at += CHUNK)
+    PetscCallMPI(MPI_Send(data + at, (int)PetscMin(bytes - at, CHUNK), MPI_BYTE, 0, 0, vtk->comm));
+  for (int r = 0; r < vtk->size; r++) total += of_rank[r];
+  if (!vtk->rank) {
+    WriteBytes(vtk, &total, sizeof(total));
+    PetscCall(WritePart(vtk, data, bytes));
+  }
+  for (int r = 1; !vtk->rank && r < vtk->size; r++) {
+    for (uint64_t at = 0; at < of_rank[r]; at += CHUNK) {
+      const size_t n = PetscMin(of_rank[r] - at, CHUNK);
+
+      PetscCallMPI(MPI_Recv(buffer, (int)n, MPI_BYTE, r, 0, vtk->comm, MPI_STATUS_IGNORE));
+      PetscCall(WritePart(vtk, buffer, n));
+    }
+  }
+  PetscCall(PetscFree2(of_rank, buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WriteArray(Vtk *vtk, const Array *a)
+{
+  const size_t each = (size_t)a->count * (size_t)a->bytes, n = (size_t)vtk->mesh->nown;
+  char        *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n * each, &data));
+  for (size_t c = 0; c < n; c++) a->fill(vtk, a, (int32_t)c, data + c * each);
+  PetscCall(WriteParts(vtk, data, n * each));
+  PetscCall(PetscFree(data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void FillPoints(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  PetscReal xi[3], *x = (PetscReal *)to;
+
+  for (int p = 0; p < vtk->npoint; p++, x += 3) {
+    x[2] = 0;
+    for (int d = 0, q = p; d < vtk->mesh->dim; d++, q /= vtk->n) xi[d] = vtk->x[q % vtk->n];
+    VpGeometryPoint(vtk->mesh->geometry, cell, xi, x);
+  }
+}
+
+/* VTK_QUAD, and each end of a VTK_HEXAHEDRON, numbers corners around the face. This library numbers them with x fastest. */
+static void FillConnectivity(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  int64_t *at = (int64_t *)to;
+
+  for (int linear = 0; linear < vtk->ncell; linear++) {
+    for (int v = 0; v < vtk->ncorner; v++) {
+      const int around = v ^ (v >> 1 & 1);
+      int64_t   point = 0, stride = 1;
+
+      for (int d = 0, r = linear; d < vtk->mesh->dim; d++, r /= vtk->n - 1, stride *= vtk->n)
+        point += (r % (vtk->n - 1) + (around >> d & 1)) * stride;
+      *at++ = ((int64_t)vtk->mesh->first + cell) * vtk->npoint + point;
+    }
+  }
+}
+
+/* the ends of the linear cells' corners */
+static void FillOffsets(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  for (int i = 0; i < vtk->ncell; i++) ((int64_t *)to)[i] = (((int64_t)vtk->mesh->first + cell) * vtk->ncell + i + 1) * vtk->ncorner;
+}
+
+static void FillTypes(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  memset(to, vtk->mesh->dim == 3 ? 12 : 9, (size_t)vtk->ncell); /* VTK_HEXAHEDRON, VTK_QUAD */
+}
+
+static void FillRanks(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  for (int i = 0; i < vtk->ncell; i++) ((int32_t *)to)[i] = vtk->rank;
+}
+
+/* Repeats the cell's values for each linear cell. A vector gets three components. */
+static void FillCellValues(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  const int components = a->count / vtk->ncell;
+
+  for (int i = 0; i < a->count; i++)
+    ((double *)to)[i] = i % components < a->width ? a->values[(size_t)cell * (size_t)a->width + (size_t)(i % components)] : 0;
+}
+
+static void FillPointValues(const Vtk *vtk, const Array *a, int32_t cell, void *to)
+{
+  memcpy(to, a->values + (size_t)cell * (size_t)a->width, (size_t)a->width * sizeof(double));
+}
+
+/* The vectors that a viewer still has to write, vectors of the DM or with one value per cell, are a list: the first is composed with the
+   viewer, each other one with its predecessor. */
+static const char next_key[] = "DMVPatchDG VTK next";
+
+static PetscErrorCode GetNext(PetscObject object, Vec *v)
+{
+  return PetscObjectQuery(object, next_key, (PetscObject *)v);
+}
+
+static Section SectionOf(VpMesh mesh, Vec v)
+{
+  return v->map->N == mesh->ncell ? CELL_DATA : POINT_DATA;
+}
+
+/* what is done with an array; v: the vector that has its values, or NULL */
+typedef PetscErrorCode (*Visit)(Vtk *, Array *, Vec v);
+
+/* Visits the composed vectors of a section. */
+static PetscErrorCode VisitVectors(Vtk *vtk, PetscViewer viewer, Section wanted, Visit visit)
+{
+  const PetscBool points = (PetscBool)(wanted == POINT_DATA);
+  const int       count = points ? vtk->npoint : vtk->ncell;
+  Array           a = {wanted, "Float64", NULL, 1, count, 8, points ? FillPointValues : FillCellValues, points ? count : 1, NULL};
+  Vec             v;
+
+  PetscFunctionBegin;
+  PetscCall(GetNext((PetscObject)viewer, &v));
   while (v) {
-    PetscCall(FieldAttributes(v, text, sizeof(text)));
-    PetscCall(DeclareArray(grid, "Float64", text, count, 8, offset));
-    PetscCall(GetNext((PetscObject)v, kind, &v));
+    PetscCall(PetscObjectGetName((PetscObject)v, &a.name));
+    if (SectionOf(vtk->mesh, v) == wanted) PetscCall(visit(vtk, &a, v));
+    PetscCall(GetNext((PetscObject)v, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Removes all vectors from the viewer. */
-static PetscErrorCode ForgetAll(PetscViewer viewer)
+/* Visits all arrays in the order of the file. */
+static PetscErrorCode VisitArrays(Vtk *vtk, PetscViewer viewer, Visit visit)
 {
+  const VpProblem *problem = &vtk->field.level->problem;
+  const PetscReal *values = problem->coefficient;
+  const int        n = vtk->ncell, width = VpProblemWidth(problem), components = problem->tensor ? 3 : 1;
+  Array            array[] = {{POINTS, "Float64", "Position", 3, 3 * vtk->npoint, 8, FillPoints, 0, NULL},
+                              {CELLS, "Int64", "connectivity", 0, n * vtk->ncorner, 8, FillConnectivity, 0, NULL},
+                              {CELLS, "Int64", "offsets", 0, n, 8, FillOffsets, 0, NULL},
+                              {CELLS, "UInt8", "types", 0, n, 1, FillTypes, 0, NULL},
+                              {CELL_DATA, "Int32", "rank", 0, n, 4, FillRanks, 0, NULL},
+                              {CELL_DATA, "Float64", "coefficient", problem->tensor ? 3 : 0, components * n, 8, FillCellValues, width, values}};
+
   PetscFunctionBegin;
-  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key[FIELD], NULL));
-  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key[CELLS], NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(array) - !problem->coefficient; i++) PetscCall(visit(vtk, &array[i], NULL));
+  PetscCall(VisitVectors(vtk, viewer, CELL_DATA, visit));
+  PetscCall(VisitVectors(vtk, viewer, POINT_DATA, visit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
+/* Opens a section of the header and closes those before it. */
+static void OpenSection(Vtk *vtk, Section section)
 {
-  const double points = (double)grid->mesh->ncell * grid->npoint, cells = (double)grid->mesh->ncell * grid->ncell;
+  for (; vtk->section < section; vtk->section++)
+    PrintText(vtk, "      </%s>\n      <%s>\n", sections[vtk->section], sections[vtk->section + 1]);
+}
+
+/* Declares an array in the header. In its name, characters that XML forbids in an attribute become underscores. */
+static PetscErrorCode DeclareArray(Vtk *vtk, Array *a, Vec v)
+{
+  char name[128];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(name, a->name, sizeof(name)));
+  for (char *c = name; *c; c++) {
+    if (strchr("\"<>&", *c)) *c = '_';
+  }
+  OpenSection(vtk, a->section);
+  PrintText(vtk, "        <DataArray type=\"%s\" Name=\"%s\"", a->type, name);
+  if (a->components) PrintText(vtk, " NumberOfComponents=\"%d\"", a->components);
+  PrintText(vtk, " format=\"appended\" offset=\"%llu\"/>\n", (unsigned long long)vtk->bytes);
+  vtk->bytes += 8 + (uint64_t)vtk->mesh->ncell * (uint64_t)a->count * (uint64_t)a->bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WriteHeader(Vtk *vtk, PetscViewer viewer)
+{
+  const double points = (double)vtk->mesh->ncell * vtk->npoint, cells = (double)vtk->mesh->ncell * vtk->ncell;
   const union {
     uint16_t word;
     uint8_t  byte[2];
   } order = {1};
-  const VpProblem *problem = &grid->field.level->problem;
-  uint64_t         offset = 0;
-  char             text[256];
 
   PetscFunctionBegin;
-  VpVtkLine(grid, "<?xml version=\"1.0\"?>");
-  PetscCall(PetscSNPrintf(
-    text, sizeof(text),
-    "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%sEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>",
-    order.byte[0] ? "Little" : "Big"));
-  VpVtkLine(grid, text);
-  PetscCall(PetscSNPrintf(text, sizeof(text), "    <Piece NumberOfPoints=\"%.0f\" NumberOfCells=\"%.0f\">\n      <Points>", points, cells));
-  VpVtkLine(grid, text);
-  PetscCall(DeclareArray(grid, "Float64", "Name=\"Position\" NumberOfComponents=\"3\"", 3 * points, 8, &offset));
-  VpVtkLine(grid, "      </Points>\n      <Cells>");
-  PetscCall(DeclareArray(grid, "Int64", "Name=\"connectivity\"", cells * grid->ncorner, 8, &offset));
-  PetscCall(DeclareArray(grid, "Int64", "Name=\"offsets\"", cells, 8, &offset));
-  PetscCall(DeclareArray(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
-  VpVtkLine(grid, "      </Cells>\n      <CellData>");
-  PetscCall(DeclareArray(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
-  if (problem->coefficient && problem->tensor)
-    PetscCall(DeclareArray(grid, "Float64", "Name=\"coefficient\" NumberOfComponents=\"3\"", 3 * cells, 8, &offset));
-  else if (problem->coefficient) PetscCall(DeclareArray(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
-  PetscCall(DeclareAll(grid, viewer, CELLS, cells, &offset));
-  VpVtkLine(grid, "      </CellData>\n      <PointData>");
-  PetscCall(DeclareAll(grid, viewer, FIELD, points, &offset));
-  grid->bytes = offset;
-  VpVtkLine(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
-  if (!grid->rank) VpVtkWrite(grid, "_", 1);
+  PrintText(vtk,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%sEndian\" header_type=\"UInt64\">\n",
+            order.byte[0] ? "Little" : "Big");
+  PrintText(vtk, "  <UnstructuredGrid>\n    <Piece NumberOfPoints=\"%.0f\" NumberOfCells=\"%.0f\">\n      <Points>\n", points, cells);
+  PetscCall(VisitArrays(vtk, viewer, DeclareArray));
+  OpenSection(vtk, POINT_DATA);
+  PrintText(vtk, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Writes the numbers of an array: those of a vector of the DM at its equidistant points. */
+static PetscErrorCode WriteNumbers(Vtk *vtk, Array *a, Vec v)
+{
+  DM  dm = vtk->field.dm;
+  Vec values = v;
+
+  PetscFunctionBegin;
+  if (a->section == POINT_DATA) {
+    PetscCall(DMGetGlobalVector(dm, &values));
+    PetscCall(VpComputeAtPoints(&vtk->field, VP_GIVEN_SOURCE, VP_VALUE, vtk->x, v, values));
+  }
+  if (v) PetscCall(VecGetArrayRead(values, &a->values));
+  PetscCall(WriteArray(vtk, a));
+  if (v) PetscCall(VecRestoreArrayRead(values, &a->values));
+  if (a->section == POINT_DATA) PetscCall(DMRestoreGlobalVector(dm, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Ensures: an error on all ranks if rank 0 met one. The viewer is emptied because PETSc flushes it once more when it is destroyed. */
-static PetscErrorCode CheckFile(VpVtk *grid, PetscViewer viewer, const char what[])
+static PetscErrorCode CheckFile(Vtk *vtk, PetscViewer viewer, const char what[])
 {
-  PetscMPIInt failed = grid->failed;
+  PetscMPIInt failed = vtk->failed;
   const char *name;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, grid->comm));
+  PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, vtk->comm));
   if (!failed) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ForgetAll(viewer));
+  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key, NULL));
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  SETERRQ(grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
+  SETERRQ(vtk->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
 }
 
-static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, VpVtk *grid)
+static PetscErrorCode OpenFile(DM dm, PetscViewer viewer, Vtk *vtk)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  const char  *name;
-  double       x[VP_MAX_N];
+  const DM_VPatchDG *dg = DMVPatchDGData(dm);
+  const char        *name;
 
   PetscFunctionBegin;
-  *grid = (VpVtk){.failed = PETSC_FALSE};
-  grid->comm = PetscObjectComm((PetscObject)dm);
-  grid->mesh = dg->mesh;
-  PetscCallMPI(MPI_Comm_rank(grid->comm, &grid->rank));
-  PetscCallMPI(MPI_Comm_size(grid->comm, &grid->size));
-  PetscCall(VpFieldGet(dm, &grid->field));
-  for (int i = 0; i <= dg->degree; i++) x[i] = (double)i / (double)dg->degree;
-  PetscCall(VpGridCreate(grid->field.basis, dg->mesh->dim, grid->field.basis->n, x, &grid->points));
-  grid->npoint = VpGridSize(&grid->points);
-  grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
-  grid->ncorner = 1 << dg->mesh->dim;
+  *vtk = (Vtk){.comm = PetscObjectComm((PetscObject)dm), .mesh = dg->mesh, .n = (int)dg->degree + 1};
+  PetscCallMPI(MPI_Comm_rank(vtk->comm, &vtk->rank));
+  PetscCallMPI(MPI_Comm_size(vtk->comm, &vtk->size));
+  PetscCall(VpFieldGet(dm, &vtk->field));
+  for (int i = 0; i < vtk->n; i++) vtk->x[i] = (double)i / (double)dg->degree;
+  vtk->npoint = (int)PetscPowInt(vtk->n, dg->mesh->dim);
+  vtk->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
+  vtk->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  if (!grid->rank) grid->failed = (PetscBool) !(grid->file = fopen(name, "wb"));
-  PetscCall(CheckFile(grid, viewer, "opened: is there such a folder, and may it be written?"));
+  if (!vtk->rank) vtk->failed = (PetscBool) !(vtk->file = fopen(name, "wb"));
+  PetscCall(CheckFile(vtk, viewer, "opened: is there such a folder, and may it be written?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GridClose(VpVtk *grid, PetscViewer viewer)
+static PetscErrorCode CloseFile(Vtk *vtk, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (!grid->rank && fclose(grid->file)) grid->failed = PETSC_TRUE;
-  PetscCall(CheckFile(grid, viewer, "written: is the disk full?"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Writes the arrays in the order of the header. */
-static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
-{
-  const VpProblem   *problem = &grid->field.level->problem;
-  const PetscScalar *values;
-  Vec                v;
-
-  PetscFunctionBegin;
-  PetscCall(VpVtkWritePoints(grid));
-  PetscCall(VpVtkWriteConnectivity(grid));
-  PetscCall(VpVtkWriteCells(grid));
-  if (problem->coefficient) PetscCall(VpVtkWriteCellData(grid, problem->tensor, problem->coefficient));
-  PetscCall(GetNext((PetscObject)viewer, CELLS, &v));
-  while (v) {
-    PetscCall(VecGetArrayRead(v, &values));
-    PetscCall(VpVtkWriteCellData(grid, 0, values));
-    PetscCall(VecRestoreArrayRead(v, &values));
-    PetscCall(GetNext((PetscObject)v, CELLS, &v));
-  }
-  PetscCall(GetNext((PetscObject)viewer, FIELD, &v));
-  while (v) {
-    PetscCall(VpVtkWriteField(grid, v));
-    PetscCall(GetNext((PetscObject)v, FIELD, &v));
-  }
+  if (!vtk->rank && fclose(vtk->file)) vtk->failed = PETSC_TRUE;
+  PetscCall(CheckFile(vtk, viewer, "written: is the disk full?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc calls this when the viewer is flushed or destroyed. */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  VpVtk grid = {0};
-  Vec   field, cells;
+  Vtk vtk;
+  Vec first;
 
   PetscFunctionBegin;
-  PetscCall(GetNext((PetscObject)viewer, FIELD, &field));
-  PetscCall(GetNext((PetscObject)viewer, CELLS, &cells));
-  if (!field && !cells) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GridCreate((DM)object, viewer, &grid));
-  PetscCall(WriteHeader(&grid, viewer));
-  PetscCall(WriteArrays(&grid, viewer));
-  PetscCall(ForgetAll(viewer));
-  VpVtkLine(&grid, "\n  </AppendedData>\n</VTKFile>");
-  PetscCall(GridClose(&grid, viewer));
+  PetscCall(GetNext((PetscObject)viewer, &first));
+  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OpenFile((DM)object, viewer, &vtk));
+  PetscCall(WriteHeader(&vtk, viewer));
+  PetscCall(VisitArrays(&vtk, viewer, WriteNumbers));
+  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key, NULL));
+  PrintText(&vtk, "\n  </AppendedData>\n</VTKFile>\n");
+  PetscCall(CloseFile(&vtk, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +357,7 @@ static PetscErrorCode CheckName(PetscViewer viewer)
 }
 
 /* name = the vector's name. A vector without a name, or with a name that PETSc derived from its address, becomes "u", then "u2". */
-static PetscErrorCode GetName(Vec v, PetscViewer viewer, char name[], size_t length)
+static PetscErrorCode GetName(VpMesh mesh, Vec v, PetscViewer viewer, char name[], size_t length)
 {
   const char *given = ((PetscObject)v)->name;
   PetscBool   made = PETSC_TRUE;
@@ -222,30 +366,33 @@ static PetscErrorCode GetName(Vec v, PetscViewer viewer, char name[], size_t len
 
   PetscFunctionBegin;
   if (given) PetscCall(PetscStrncmp(given, "Vec_0x", 6, &made));
+  PetscCall(GetNext((PetscObject)viewer, &other));
+  while (other) {
+    if (SectionOf(mesh, other) == POINT_DATA) number++;
+    PetscCall(GetNext((PetscObject)other, &other));
+  }
   if (!made) PetscCall(PetscStrncpy(name, given, length));
-  if (!made) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetNext((PetscObject)viewer, FIELD, &other));
-  for (; other; number++) PetscCall(GetNext((PetscObject)other, FIELD, &other));
-  if (number == 1) PetscCall(PetscStrncpy(name, "u", length));
+  else if (number == 1) PetscCall(PetscStrncpy(name, "u", length));
   else PetscCall(PetscSNPrintf(name, length, "u%d", number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Appends a vector to the viewer, which takes over its reference. */
-static PetscErrorCode AddVector(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
+static PetscErrorCode AddVector(DM dm, PetscViewer viewer, const char name[], Vec v)
 {
-  const PetscViewerVTKFieldType type[] = {PETSC_VTK_POINT_FIELD, PETSC_VTK_CELL_FIELD};
-  PetscObject                   last;
-  Vec                           other = NULL;
+  const PetscBool               cells = (PetscBool)(SectionOf(DMVPatchDGData(dm)->mesh, v) == CELL_DATA);
+  const PetscViewerVTKFieldType type = cells ? PETSC_VTK_CELL_FIELD : PETSC_VTK_POINT_FIELD;
+  PetscObject                   last = (PetscObject)viewer;
+  Vec                           other;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectSetName((PetscObject)v, name));
   do {
-    last = other ? (PetscObject)other : (PetscObject)viewer;
-    PetscCall(GetNext(last, kind, &other));
+    PetscCall(GetNext(last, &other));
+    if (other) last = (PetscObject)other;
   } while (other);
-  PetscCall(PetscObjectCompose(last, next_key[kind], (PetscObject)v));
-  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type[kind], PETSC_TRUE, (PetscObject)v));
+  PetscCall(PetscObjectCompose(last, next_key, (PetscObject)v));
+  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type, PETSC_TRUE, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,10 +405,10 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
   PetscCall(CheckName(viewer));
-  PetscCall(GetName(v, viewer, name, sizeof(name)));
+  PetscCall(GetName(DMVPatchDGData(dm)->mesh, v, viewer, name, sizeof(name)));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
-  PetscCall(AddVector(dm, viewer, FIELD, name, copy));
+  PetscCall(AddVector(dm, viewer, name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,7 +452,7 @@ PetscErrorCode DMVPatchDGViewCells(DM dm, const char name[], const PetscReal val
   PetscCall(VecGetArrayWrite(copy, &to));
   for (PetscInt i = 0; i < n; i++) to[i] = values[i];
   PetscCall(VecRestoreArrayWrite(copy, &to));
-  PetscCall(AddVector(dm, viewer, CELLS, name, copy));
+  PetscCall(AddVector(dm, viewer, name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
