@@ -78,35 +78,37 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
   return t;
 }
 
-/* sqrt(h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2) on a face between cells of sizes h and coefficients a */
-static double ComputeFaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
+/* sqrt of half of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 on a face between two cells. side: of cell[0]. part: the face is this part of
+   the side of cell[large]; -1: it is the whole side of both */
+static double ComputeFaceNorm(const Estimate *e, const int32_t cell[2], int side, int large, int part)
 {
-  const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(a[0], a[1]);
-  SideTraces   jump;
+  const double h[2] = {VpGeometrySize(e->mesh->geometry, cell[0], side / 2), VpGeometrySize(e->mesh->geometry, cell[1], side / 2)};
+  const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(e->a[cell[0]], e->a[cell[1]]);
+  SideTraces   at[2] = {SideOf(e, cell[0], side), SideOf(e, cell[1], side ^ 1)};
 
-  for (int l = 0; l < e->m; l++) {
-    jump.slope[l] = here->slope[l] + there->slope[l];
-    jump.value[l] = here->value[l] - there->value[l];
+  if (part >= 0) {
+    VpTransferApply(e->dim - 1, e->n, e->half, part, at[large].value);
+    VpTransferApply(e->dim - 1, e->n, e->half, part, at[large].slope);
   }
-  return hypot(sqrt(least / (k * mean)) * VpNorm(e->m, jump.slope), sqrt(mean * k * (k + 1) / least) * VpNorm(e->m, jump.value));
+  for (int l = 0; l < e->m; l++) {
+    at[0].slope[l] += at[1].slope[l];
+    at[0].value[l] -= at[1].value[l];
+  }
+  return hypot(sqrt(least / (k * mean)) * VpNorm(e->m, at[0].slope), sqrt(mean * k * (k + 1) / least) * VpNorm(e->m, at[0].value)) /
+         PETSC_SQRT2;
 }
 
-/* sqrt of half the squared face norms on a side that hangs: one face of a fine cell, or all faces of a coarse cell */
+/* norm on a side that hangs: on one face of a fine cell, or on all faces of a coarse cell */
 static double ComputeHangingNorm(const Estimate *e, const VpFace *hang)
 {
-  const int       faces = hang->kind == VP_FACE_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
   const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
+  const int       faces = coarse ? 1 << (e->dim - 1) : 1;
   double          norm = 0;
 
   for (int i = 0; i < faces; i++) {
     const int32_t cell[2] = {hang->cell[0], hang->cell[1 + i]};
-    const double  h[2] = {VpGeometrySize(e->mesh->geometry, cell[0], d), VpGeometrySize(e->mesh->geometry, cell[1], d)},
-                 a[2] = {e->a[cell[0]], e->a[cell[1]]};
-    SideTraces side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
 
-    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->half, large->value);
-    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->half, large->slope);
-    norm = hypot(norm, ComputeFaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
+    norm = hypot(norm, ComputeFaceNorm(e, cell, hang->side, !coarse, coarse ? i : hang->half));
   }
   return norm;
 }
@@ -179,13 +181,7 @@ static PetscErrorCode ComputeNorm(const Estimate *e, int32_t cell, const double 
 
     if (next == VP_HANGING) continue;
     if (next < 0) PetscCall(AddBoundary(e, cell, side, next, norm));
-    else {
-      const double h[2] = {VpGeometrySize(e->mesh->geometry, cell, side / 2), VpGeometrySize(e->mesh->geometry, next, side / 2)},
-                   a[2] = {e->a[cell], e->a[next]};
-      const SideTraces here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
-
-      *norm = hypot(*norm, ComputeFaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
-    }
+    else *norm = hypot(*norm, ComputeFaceNorm(e, (int32_t[]){cell, next}, side, 0, -1));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

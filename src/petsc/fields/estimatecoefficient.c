@@ -52,26 +52,18 @@ static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a,
 /* b += div(flux), for a flux that is given at every point */
 static PetscErrorCode AddDivergence(DM dm, int dim, Vec flux, Vec b)
 {
-  Vec              values, component, slopes;
-  PetscInt         n;
-  PetscReal       *to;
-  const PetscReal *from;
+  Vec values, component, slopes;
 
   PetscFunctionBegin;
   PetscCall(DMGetGlobalVector(dm, &values));
   PetscCall(DMGetGlobalVector(dm, &component));
   PetscCall(VecDuplicate(flux, &slopes));
-  PetscCall(VecGetLocalSize(values, &n));
   for (int d = 0; d < dim; d++) {
-    for (int twice = 0; twice < 2; twice++) {
-      PetscCall(VecGetArrayRead(twice ? slopes : flux, &from));
-      PetscCall(VecGetArrayWrite(values, &to));
-      for (PetscInt i = 0; i < n; i++) to[i] = from[i * dim + d];
-      PetscCall(VecRestoreArrayWrite(values, &to));
-      PetscCall(VecRestoreArrayRead(twice ? slopes : flux, &from));
-      PetscCall(DMVPatchDGSetPointValues(dm, values, component));
-      if (!twice) PetscCall(DMVPatchDGGetPointGradients(dm, component, slopes));
-    }
+    PetscCall(VecStrideGather(flux, d, values, INSERT_VALUES));
+    PetscCall(DMVPatchDGSetPointValues(dm, values, component));
+    PetscCall(DMVPatchDGGetPointGradients(dm, component, slopes));
+    PetscCall(VecStrideGather(slopes, d, values, INSERT_VALUES));
+    PetscCall(DMVPatchDGSetPointValues(dm, values, component));
     PetscCall(VecAXPY(b, 1, component));
   }
   PetscCall(VecDestroy(&slopes));

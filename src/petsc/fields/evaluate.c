@@ -34,75 +34,84 @@ static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], dou
   }
 }
 
-/* values [count], on the host, of u, on the backend, at points [count][dim] in own cells */
-static PetscErrorCode ProbeField(const VpField *field, int32_t count, const int32_t cell[], const PetscReal points[], const double u[],
-                                 double values[])
-{
-  const VpBackend *backend = field->level->backend;
-  const size_t     each = (size_t)field->mesh->dim * (size_t)field->basis->n;
-  const size_t     bytes[3] = {(size_t)count * each * sizeof(double), (size_t)count * sizeof(*cell), (size_t)count * sizeof(double)};
-  double          *basis;
-  void            *there[3];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)count * each, &basis));
-  for (int32_t i = 0; i < count; i++) BasisAt(field, cell[i], points + (size_t)i * (size_t)field->mesh->dim, basis + (size_t)i * each);
-  for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
-  PetscCall(backend->upload(basis, bytes[0], there[0]));
-  PetscCall(backend->upload(cell, bytes[1], there[1]));
-  PetscCall(field->level->ops->probe(&field->level->view, count, (int32_t *)there[1], (double *)there[0], u, (double *)there[2]));
-  PetscCall(backend->download(there[2], bytes[2], values));
-  for (int i = 0; i < 3; i++) PetscCall(backend->give_back(there[i]));
-  PetscCall(PetscFree(basis));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* the points in this rank's cells that any rank asked for */
 typedef struct {
-  int32_t    count, *cell; /* [count] */
-  PetscReal *point;        /* [count][dim] */
+  PetscSF      sf;           /* roots: own cells; leaves: the points that this rank asks for */
+  int32_t      count, *cell; /* [count] */
+  PetscReal   *point;        /* [count][dim] */
+  PetscScalar *number;       /* [count] a value at each point, or a source there */
 } AtOwner;
 
-/* Sends points to the owners of their cells. sf: roots are own cells, leaves are points. */
-static PetscErrorCode GatherPoints(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
+/* Sends points to the owners of their cells. */
+static PetscErrorCode GatherPoints(const VpField *field, const PetscReal points[], AtOwner *o)
 {
   const PetscInt *degree;
   const int32_t   nown = field->mesh->nown;
   MPI_Datatype    point;
 
   PetscFunctionBegin;
-  *o = (AtOwner){.count = 0};
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  PetscCall(PetscSFComputeDegreeBegin(o->sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(o->sf, &degree));
   for (int32_t c = 0; c < nown; c++) o->count += (int32_t)degree[c];
-  PetscCall(PetscMalloc2(o->count, &o->cell, (size_t)o->count * (size_t)field->mesh->dim, &o->point));
+  PetscCall(PetscMalloc3(o->count, &o->cell, (size_t)o->count * (size_t)field->mesh->dim, &o->point, o->count, &o->number));
   for (int32_t c = 0, i = 0; c < nown; c++) {
     for (PetscInt k = 0; k < degree[c]; k++) o->cell[i++] = c;
   }
   PetscCallMPI(MPI_Type_contiguous(field->mesh->dim, MPIU_REAL, &point));
   PetscCallMPI(MPI_Type_commit(&point));
-  PetscCall(PetscSFGatherBegin(sf, point, points, o->point));
-  PetscCall(PetscSFGatherEnd(sf, point, points, o->point));
+  PetscCall(PetscSFGatherBegin(o->sf, point, points, o->point));
+  PetscCall(PetscSFGatherEnd(o->sf, point, points, o->point));
   PetscCallMPI(MPI_Type_free(&point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const PetscReal points[], Vec x, PetscScalar values[])
+/* Finds n points of this rank in cells of any rank. Ensures: an error on all ranks if a point is outside the domain. */
+static PetscErrorCode AtOwnerCreate(const VpField *field, PetscInt n, const PetscReal points[], AtOwner *o)
 {
-  AtOwner      o;
-  PetscScalar *found;
-  VpValues     xv;
+  PetscSFNode   *at;
+  PetscInt       outside;
+  PetscErrorCode error;
 
   PetscFunctionBegin;
-  PetscCall(GatherPoints(field, sf, points, &o));
-  PetscCall(PetscMalloc1(o.count, &found));
-  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
-  PetscCall(VpTogether(field->mesh->comm, ProbeField(field, o.count, o.cell, o.point, xv.at, found)));
-  PetscCall(VpValuesRestore(&xv));
-  PetscCall(PetscSFScatterBegin(sf, MPIU_SCALAR, found, values));
-  PetscCall(PetscSFScatterEnd(sf, MPIU_SCALAR, found, values));
-  PetscCall(PetscFree(found));
-  PetscCall(PetscFree2(o.cell, o.point));
+  *o = (AtOwner){.count = 0};
+  PetscCall(PetscMalloc1(n, &at));
+  PetscCall(VpMeshLocate(field->mesh, n, points, at, &outside));
+  error = CheckInside(field->mesh, n, points, outside);
+  if (error) PetscCall(PetscFree(at));
+  PetscCall(error);
+  PetscCall(PetscSFCreate(field->mesh->comm, &o->sf));
+  PetscCall(PetscSFSetGraph(o->sf, field->mesh->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscCall(GatherPoints(field, points, o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AtOwnerDestroy(AtOwner *o)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(o->cell, o->point, o->number));
+  PetscCall(PetscSFDestroy(&o->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Evaluates u, on the backend. */
+static PetscErrorCode ProbeField(const VpField *field, const AtOwner *o, const double u[])
+{
+  const VpBackend *backend = field->level->backend;
+  const size_t     dim = (size_t)field->mesh->dim, each = dim * (size_t)field->basis->n, n = (size_t)o->count;
+  const size_t     bytes[3] = {n * each * sizeof(double), n * sizeof(*o->cell), n * sizeof(double)};
+  double          *basis;
+  void            *there[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n * each, &basis));
+  for (size_t i = 0; i < n; i++) BasisAt(field, o->cell[i], o->point + i * dim, basis + i * each);
+  for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
+  PetscCall(backend->upload(basis, bytes[0], there[0]));
+  PetscCall(backend->upload(o->cell, bytes[1], there[1]));
+  PetscCall(field->level->ops->probe(&field->level->view, o->count, (int32_t *)there[1], (double *)there[0], u, (double *)there[2]));
+  PetscCall(backend->download(there[2], bytes[2], o->number));
+  for (int i = 0; i < 3; i++) PetscCall(backend->give_back(there[i]));
+  PetscCall(PetscFree(basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,11 +130,11 @@ static PetscErrorCode AddSource(void *context, const VpPlaces *places, double sc
   return s->level->ops->integrate(&s->level->view, places, &s->grid, PETSC_TRUE, s->q, s->b);
 }
 
-/* b += q [count], on the host, times the basis functions at points in own cells */
-static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const double q[], double b[])
+/* b += the sources times the basis functions at their points */
+static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, double b[])
 {
   const VpBackend *backend = field->level->backend;
-  const size_t     bytes = (size_t)o->count * sizeof(*q);
+  const size_t     bytes = (size_t)o->count * sizeof(*o->number);
   Source           s = {.level = field->level, .b = b};
   VpPlacesLoop     loop = {.set = VpOwnCells(), .batch = 1, .work = AddSource, .context = &s};
   void            *there;
@@ -134,7 +143,7 @@ static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const d
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, 1, NULL, &s.grid));
   PetscCall(backend->borrow(bytes, "sources", &there));
-  PetscCall(backend->upload(q, bytes, there));
+  PetscCall(backend->upload(o->number, bytes, there));
   for (int32_t i = 0; i < o->count; i++) {
     loop.first = o->cell[i];
     loop.last = loop.first + 1;
@@ -144,44 +153,6 @@ static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const d
     PetscCall(VpOnBackend(field, &loop));
   }
   PetscCall(backend->give_back(there));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AddAtOwners(const VpField *field, PetscSF sf, const PetscReal points[], const PetscScalar q[], Vec b)
-{
-  AtOwner      o;
-  PetscScalar *here;
-  VpValues     bv;
-
-  PetscFunctionBegin;
-  PetscCall(GatherPoints(field, sf, points, &o));
-  PetscCall(PetscMalloc1(o.count, &here));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_SCALAR, q, here));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_SCALAR, q, here));
-  PetscCall(VpValuesGet(field->level->backend, b, VP_READ_WRITE, &bv));
-  PetscCall(VpTogether(field->mesh->comm, AddSources(field, &o, here, bv.at)));
-  PetscCall(VpValuesRestore(&bv));
-  PetscCall(PetscFree(here));
-  PetscCall(PetscFree2(o.cell, o.point));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* sf: roots are own cells, leaves are n points of this rank in cells of any rank. Ensures: an error on all ranks if a point is outside the
-   domain. */
-static PetscErrorCode LocateAll(const VpField *field, PetscInt n, const PetscReal points[], PetscSF *sf)
-{
-  PetscSFNode   *at;
-  PetscInt       outside;
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &at));
-  PetscCall(VpMeshLocate(field->mesh, n, points, at, &outside));
-  error = CheckInside(field->mesh, n, points, outside);
-  if (error) PetscCall(PetscFree(at));
-  PetscCall(error);
-  PetscCall(PetscSFCreate(field->mesh->comm, sf));
-  PetscCall(PetscSFSetGraph(*sf, field->mesh->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,16 +182,21 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
 {
   static const char caller[] = "DMVPatchDGEvaluate()";
   VpField           field;
-  PetscSF           sf;
+  VpValues          xv;
+  AtOwner           o;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)(n == 0 || (n > 0 && points && values)),
                               "DMVPatchDGEvaluate(): n points need memory for points and values"));
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(LocateAll(&field, n, points, &sf));
-  PetscCall(EvaluateAtOwners(&field, sf, points, x, values));
-  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(AtOwnerCreate(&field, n, points, &o));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpTogether(field.mesh->comm, ProbeField(&field, &o, xv.at)));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCall(PetscSFScatterBegin(o.sf, MPIU_SCALAR, o.number, values));
+  PetscCall(PetscSFScatterEnd(o.sf, MPIU_SCALAR, o.number, values));
+  PetscCall(AtOwnerDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +258,8 @@ PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal poin
 {
   VpField   field;
   PetscBool finite = PETSC_TRUE;
-  PetscSF   sf;
+  VpValues  bv;
+  AtOwner   o;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGAddPointSources()"));
@@ -291,9 +268,13 @@ PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal poin
   for (PetscInt i = 0; i < n; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanScalar(q[i]));
   PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), finite, "DMVPatchDGAddPointSources(): a strength is no finite number"));
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(LocateAll(&field, n, points, &sf));
+  PetscCall(AtOwnerCreate(&field, n, points, &o));
   PetscCall(WarnRepeated(dm, n, points, q));
-  PetscCall(AddAtOwners(&field, sf, points, q, b));
-  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscSFGatherBegin(o.sf, MPIU_SCALAR, q, o.number));
+  PetscCall(PetscSFGatherEnd(o.sf, MPIU_SCALAR, q, o.number));
+  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &bv));
+  PetscCall(VpTogether(field.mesh->comm, AddSources(&field, &o, bv.at)));
+  PetscCall(VpValuesRestore(&bv));
+  PetscCall(AtOwnerDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -85,7 +85,7 @@ static PetscScalar IntegrateSide(const VpField *field, const double weight[], co
 }
 
 /* *flux += the integral over this rank's sides with these data and the label */
-static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given, Vec derivatives, PetscScalar *flux)
+static PetscErrorCode AddSides(const VpField *field, const Wanted *w, VpGivenKind given, Vec derivatives, PetscScalar *flux)
 {
   const int          dim = field->mesh->dim;
   const PetscScalar *values, *at;
@@ -144,20 +144,19 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given,
 @*/
 PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar *flux)
 {
-  static const VPatchDGBoundary kinds[] = {[VP_GIVEN_VALUE] = VPATCHDG_BOUNDARY_DIRICHLET, [VP_GIVEN_FLUX] = VPATCHDG_BOUNDARY_NEUMANN};
-  PetscScalar                   sum = 0;
-  VpField                       field;
-  Wanted                        wanted;
-  Vec                           derivatives;
+  PetscScalar sum = 0;
+  VpField     field;
+  Wanted      wanted;
+  Vec         derivatives;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, u, "DMVPatchDGIntegrateFlux()"));
   VpAssertPointer(flux, 4);
   PetscCall(FindWanted(dm, label, &wanted));
   PetscCall(VpFieldGet(dm, &field));
-  for (int given = VP_GIVEN_VALUE; given < VP_GIVEN_KINDS; given++) {
-    PetscCall(DMVPatchDGCreateBoundaryVector(dm, kinds[given], &derivatives));
-    PetscCall(DMVPatchDGGetBoundaryValues(dm, kinds[given], u, NULL, derivatives));
+  for (VpGivenKind given = VP_GIVEN_VALUE; given < VP_GIVEN_KINDS; given++) {
+    PetscCall(VpPointVectorCreate(&field, given, 1, &derivatives));
+    PetscCall(VpComputeAtPoints(&field, given, VP_SLOPE, NULL, u, derivatives));
     PetscCall(AddSides(&field, &wanted, given, derivatives, &sum));
     PetscCall(VecDestroy(&derivatives));
   }

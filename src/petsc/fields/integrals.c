@@ -49,6 +49,18 @@ static PetscErrorCode ComputeRHS(const VpField *field, int nq, const VpGiven giv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ComputeRHSOfFunctions(DM dm, PetscMemType where, VpGiven given[], Vec b, const char caller[])
+{
+  VpField field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, b, caller));
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    DMVPatchDGComputeRHS - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann sides,
    du/dn + alpha u = h on Robin sides
@@ -84,16 +96,11 @@ static PetscErrorCode ComputeRHS(const VpField *field, int nq, const VpGiven giv
 @*/
 PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
 {
-  const VpGiven given[] = {[VP_GIVEN_SOURCE] = {.function = f, .ctx = ctx, .components = 1},
-                           [VP_GIVEN_VALUE] = {.function = dirichlet, .ctx = ctx, .components = 1},
-                           [VP_GIVEN_FLUX] = {.flux = neumann, .ctx = ctx, .components = 1}};
-  VpField       field;
+  VpGiven given[] = {[VP_GIVEN_SOURCE] = {.function = f, .ctx = ctx, .components = 1},
+                     [VP_GIVEN_VALUE] = {.function = dirichlet, .ctx = ctx, .components = 1},
+                     [VP_GIVEN_FLUX] = {.flux = neumann, .ctx = ctx, .components = 1}};
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ComputeRHSOfFunctions(dm, PETSC_MEMTYPE_HOST, given, b, "DMVPatchDGComputeRHS()");
 }
 
 /*@C
@@ -120,18 +127,11 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch dirichlet, VPatchDGBatch neumann, PetscMemType where,
                                          void *ctx, Vec b)
 {
-  static const char caller[] = "DMVPatchDGComputeRHSBatch()";
-  VpGiven           given[] = {[VP_GIVEN_SOURCE] = {.batch = f, .ctx = ctx, .components = 1},
-                               [VP_GIVEN_VALUE] = {.batch = dirichlet, .ctx = ctx, .components = 1},
-                               [VP_GIVEN_FLUX] = {.batch = neumann, .ctx = ctx, .components = 1}};
-  VpField           field;
+  VpGiven given[] = {[VP_GIVEN_SOURCE] = {.batch = f, .ctx = ctx, .components = 1},
+                     [VP_GIVEN_VALUE] = {.batch = dirichlet, .ctx = ctx, .components = 1},
+                     [VP_GIVEN_FLUX] = {.batch = neumann, .ctx = ctx, .components = 1}};
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, b, caller));
-  for (int i = 0; i < VP_GIVEN_KINDS; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ComputeRHSOfFunctions(dm, where, given, b, "DMVPatchDGComputeRHSBatch()");
 }
 
 /*@
@@ -207,6 +207,19 @@ static PetscErrorCode ComputeNorms(const VpField *field, int nq, Vec x, const Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ComputeErrors(DM dm, Vec x, PetscMemType where, VpGiven given[2], PetscReal *const norm[2], const char caller[])
+{
+  VpField field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  for (int i = 0; i < 2; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
+  PetscCall(VpFieldGet(dm, &field));
+  given[1].components = field.mesh->dim;
+  PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    DMVPatchDGComputeErrors - Computes norms of u_h - u
 
@@ -231,14 +244,8 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 {
   VpGiven          given[] = {{.function = u, .ctx = ctx, .components = 1}, {.function = gradient, .ctx = ctx}};
   PetscReal *const norm[] = {l2, h1};
-  VpField          field;
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
-  PetscCall(VpFieldGet(dm, &field));
-  given[1].components = field.mesh->dim;
-  PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ComputeErrors(dm, x, PETSC_MEMTYPE_HOST, given, norm, "DMVPatchDGComputeErrors()");
 }
 
 /*@C
@@ -265,18 +272,10 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatchDGBatch gradient, PetscMemType where, void *ctx,
                                             PetscReal *l2, PetscReal *h1)
 {
-  static const char caller[] = "DMVPatchDGComputeErrorsBatch()";
-  VpGiven           given[] = {{.batch = u, .ctx = ctx, .components = 1}, {.batch = gradient, .ctx = ctx}};
-  PetscReal *const  norm[] = {l2, h1};
-  VpField           field;
+  VpGiven          given[] = {{.batch = u, .ctx = ctx, .components = 1}, {.batch = gradient, .ctx = ctx}};
+  PetscReal *const norm[] = {l2, h1};
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  for (int i = 0; i < 2; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
-  PetscCall(VpFieldGet(dm, &field));
-  given[1].components = field.mesh->dim;
-  PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ComputeErrors(dm, x, where, given, norm, "DMVPatchDGComputeErrorsBatch()");
 }
 
 /*@

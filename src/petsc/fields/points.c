@@ -257,6 +257,19 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode InterpolateFunction(DM dm, PetscMemType where, VpGiven *u, Vec x, const char caller[])
+{
+  VpField field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCheck(VpIsGiven(u), PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null pointer: argument 2 of %s", caller);
+  PetscCall(VpGivenSetMemory(dm, where, caller, u));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(FindCoefficients(&field, u, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    DMVPatchDGInterpolate - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`
 
@@ -276,15 +289,9 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 @*/
 PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x)
 {
-  const VpGiven given = {.function = u, .ctx = ctx, .components = 1};
-  VpField       field;
+  VpGiven given = {.function = u, .ctx = ctx, .components = 1};
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
-  VpAssertPointer(u, 2);
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(FindCoefficients(&field, &given, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return InterpolateFunction(dm, PETSC_MEMTYPE_HOST, &given, x, "DMVPatchDGInterpolate()");
 }
 
 /*@C
@@ -308,15 +315,7 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 @*/
 PetscErrorCode DMVPatchDGInterpolateBatch(DM dm, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x)
 {
-  static const char caller[] = "DMVPatchDGInterpolateBatch()";
-  VpGiven           given = {.batch = u, .ctx = ctx, .components = 1};
-  VpField           field;
+  VpGiven given = {.batch = u, .ctx = ctx, .components = 1};
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  VpAssertPointer(u, 2);
-  PetscCall(VpGivenSetMemory(dm, where, caller, &given));
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(FindCoefficients(&field, &given, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return InterpolateFunction(dm, where, &given, x, "DMVPatchDGInterpolateBatch()");
 }
