@@ -2,7 +2,6 @@
 #include "internal.h"
 
 typedef struct {
-  DM       coarse, fine;
   VpLevel  from, to;
   VpVector x; /* coarse values and ghosts */
   VpVector b; /* fine values; made at the first restriction */
@@ -17,8 +16,6 @@ static PetscErrorCode TransferDestroy(void *ctx)
   PetscCall(VpVectorDestroy(&t->b));
   PetscCall(VpLevelDestroy(&t->from));
   PetscCall(VpLevelDestroy(&t->to));
-  PetscCall(DMDestroy(&t->coarse));
-  PetscCall(DMDestroy(&t->fine));
   PetscCall(PetscFree(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,33 +76,20 @@ static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
   return RunTransfer(P, PETSC_TRUE, x, VP_WRITE, y);
 }
 
-static PetscErrorCode MatCreateVecs_Transfer(Mat P, Vec *right, Vec *left)
-{
-  Transfer *t;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(P, &t));
-  if (right) PetscCall(DMCreateGlobalVector(t->coarse, right));
-  if (left) PetscCall(DMCreateGlobalVector(t->fine, left));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
+static PetscErrorCode CreateShell(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
 {
   Transfer *t;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&t));
-  PetscCall(PetscObjectReference((PetscObject)coarse));
-  PetscCall(PetscObjectReference((PetscObject)fine));
-  *t = (Transfer){.coarse = coarse, .fine = fine, .from = VpReference(from), .to = VpReference(to)};
+  *t = (Transfer){.from = VpReference(from), .to = VpReference(to)};
   PetscCall(VpVectorCreate(from, 1, "prolongation", &t->x));
   PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
   PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));
+  PetscCall(MatShellSetVecType(*P, fine->vectype));
   PetscCall(MatShellSetOperation(*P, MATOP_MULT, (VpFunction *)MatMult_Transfer));
   PetscCall(MatShellSetOperation(*P, MATOP_MULT_ADD, (VpFunction *)MatMultAdd_Transfer));
   PetscCall(MatShellSetOperation(*P, MATOP_MULT_TRANSPOSE, (VpFunction *)MatMultTranspose_Transfer));
-  PetscCall(MatShellSetOperation(*P, MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_Transfer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +172,7 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscCall(PetscStrcmp(fine->mattype, MATSHELL, &shell));
   if (!shell) PetscCall(DMVPatchDGGetHostLevel(fine, &to));
   if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
-  if (shell) PetscCall(CreateShell(coarse, fine, from, to, m, n, P));
+  if (shell) PetscCall(CreateShell(fine, from, to, m, n, P));
   else PetscCall(CreateAssembled(fine, from, to, m, n, P));
   if (scale) *scale = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -67,13 +67,11 @@ PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
 
   PetscFunctionBegin;
   for (VpMatrix matrix = DMVPatchDGData(dm)->mats; matrix; matrix = next) {
-    Mat       A = matrix->mat, B;
-    PetscBool shell;
+    Mat A = matrix->mat, B;
 
     next = matrix->next;
     if (matrix->kept) continue;
-    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
-    if (shell) {
+    if (matrix->shell) {
       matrix->scale = 1;
       matrix->shift = 0;
     } else {

@@ -9,6 +9,7 @@ struct VpMatrix_ {
   Mat         mat;  /* not referenced, because the record is destroyed with the matrix */
   VpOperator  kept; /* A of a copy; NULL: A is the present operator of the DM */
   PetscScalar scale, shift;
+  PetscBool   shell;     /* The matrix has no entries. */
   VpFunction *native[4]; /* MatDuplicate(), MatCopy(), MatScale() and MatShift() of an assembled matrix's type */
   VpMatrix    next;      /* next record of the same DM */
 };

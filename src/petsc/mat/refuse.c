@@ -109,14 +109,12 @@ static const char native[] = "PCSetUp_VPatchDG_C";
 
 static PetscErrorCode SetUpAssembledPC(PC pc)
 {
-  VpMatrix  matrix;
-  PetscBool shell;
+  VpMatrix matrix;
   PetscErrorCode (*setup)(PC);
 
   PetscFunctionBegin;
   PetscCall(VpMatrixFind(pc->pmat, &matrix));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATSHELL, &shell));
-  if (matrix && shell) PetscCall(VpRefuse(pc->pmat));
+  if (matrix && matrix->shell) PetscCall(VpRefuse(pc->pmat));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, native, &setup));
   if (setup) PetscCall((*setup)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

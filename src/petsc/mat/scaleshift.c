@@ -46,6 +46,7 @@ PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
   PetscCall(PetscObjectReference((PetscObject)dm));
   matrix->dm = dm;
   matrix->mat = A;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &matrix->shell));
   matrix->scale = 1;
   matrix->next = dg->mats;
   dg->mats = matrix;
@@ -100,15 +101,13 @@ PetscErrorCode MatShift_VPatchDG(Mat A, PetscScalar a)
 
 PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption option, Mat B)
 {
-  VpMatrix  copy;
-  PetscBool shell;
+  VpMatrix copy;
 
   PetscFunctionBegin;
   PetscCall(VpMatrixFind(B, &copy));
   PetscCall(KeepOperator(copy, original));
   if (option == MAT_COPY_VALUES) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATSHELL, &shell));
-  copy->scale = shell ? 0 : 1;
+  copy->scale = copy->shell ? 0 : 1;
   copy->shift = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

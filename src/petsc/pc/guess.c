@@ -88,19 +88,6 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The guess does not use previous solutions. */
-static PetscErrorCode KSPGuessUpdate_VPatchDG(KSPGuess guess, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode KSPGuessSetUp_VPatchDG(KSPGuess guess)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KSPGuessView_VPatchDG(KSPGuess guess, PetscViewer viewer)
 {
   PetscBool ascii;
@@ -118,9 +105,7 @@ PetscErrorCode KSPGuessCreate_VPatchDG(KSPGuess guess)
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
   guess->data = data;
-  guess->ops->setup = KSPGuessSetUp_VPatchDG;
   guess->ops->formguess = KSPGuessFormGuess_VPatchDG;
-  guess->ops->update = KSPGuessUpdate_VPatchDG;
   guess->ops->view = KSPGuessView_VPatchDG;
   guess->ops->reset = KSPGuessReset_VPatchDG;
   guess->ops->destroy = KSPGuessDestroy_VPatchDG;

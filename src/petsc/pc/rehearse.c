@@ -17,26 +17,17 @@ static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
 }
 
 /* x = M f, then x += M (f - A x) */
-static PetscErrorCode RefineTwice(PC pc, VpLevel outer, Vec f, Vec x)
+static PetscErrorCode RefineTwice(PC pc, Vec f, Vec x)
 {
-  const PC_VPatchDG *data = pc->data;
-  PetscReal          norm;
-  VpValues           fv, xv;
-  VpGhosts           ghosts;
-  VpVector           r;
+  PetscReal norm;
+  VpVector  r;
 
   PetscFunctionBegin;
-  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
-  PetscCall(VpValuesGet(outer->backend, x, VP_READ_WRITE, &xv));
-  PetscCall(VpCycleBegin(data->cycle, 0, &r));
-  PetscCall(VpVectorEnter(r, 1, fv.at));
-  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, xv.at));
-  PetscCall(VpCycleBegin(data->cycle, 0, &r));
-  PetscCall(DMVPatchDGGhosts(data->inverse.dm, outer, xv.at, &ghosts));
-  PetscCall(VpVectorEnterResidual(r, outer, 1, xv.at, ghosts, fv.at, &norm));
-  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, xv.at));
-  PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&fv));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, &r));
+    PetscCall(VpPCBaseEnterInto(pc, r, NULL, f, i ? x : NULL, i ? &norm : NULL));
+    PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, (PetscBool)i, x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +84,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   PetscCall(VecDuplicate(f, &x));
   PetscCall(VecSet(f, 1));
   PetscCall(VecSet(x, 0));
-  PetscCall(RefineTwice(pc, outer, f, x));
+  PetscCall(RefineTwice(pc, f, x));
   (void)VpCoarseStopped(PCVPatchDGData(pc)->cycle->coarse); /* discards the count, which would cause a warning */
   PetscCall(MatMult(pc->pmat, f, x));
   PetscCall(CombineVectors(f));

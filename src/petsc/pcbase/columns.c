@@ -15,47 +15,30 @@ static PetscErrorCode ApplyOne(void *context, Vec r, Vec z)
 }
 
 /* *factor: the power of two that scaled the column */
-static PetscErrorCode EnterColumn(PC pc, VpColumns columns, Mat X, PetscInt column, int32_t k, PetscReal *factor)
+static PetscErrorCode EnterColumn(PC pc, VpColumns columns, int32_t k, Vec r, PetscReal *factor)
 {
-  Vec r, rest;
+  Vec rest;
 
   PetscFunctionBegin;
-  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
   PetscCall(VpConstantsWithout(pc, r, &rest));
   PetscCall(VpPCBaseEnterInto(pc, VpColumnsRight(columns, k), NULL, rest, NULL, NULL));
-  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
   *factor = VpPCBaseData(pc)->factor;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, Mat Y, PetscInt column, int32_t k, PetscReal factor)
+/* r: the column of X; z: that of Y */
+static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, int32_t k, PetscReal factor, Vec r, Vec z)
 {
   VpPCBase *inverse = VpPCBaseData(pc);
   VpValues  zv;
   VpLevel   outer;
-  Vec       z;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(MatDenseGetColumnVecWrite(Y, column, &z));
   PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv));
   PetscCall(VpColumnsLeave(columns, k, 1 / factor / inverse->scale, zv.at));
   PetscCall(VpValuesRestore(&zv));
-  PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode InvertConstants(PC pc, Mat X, Mat Y, PetscInt column)
-{
-  Vec r, z;
-
-  PetscFunctionBegin;
-  if (!VpPCBaseData(pc)->one) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
-  PetscCall(MatDenseGetColumnVec(Y, column, &z));
   PetscCall(VpConstantsInvert(pc, r, z));
-  PetscCall(MatDenseRestoreColumnVec(Y, column, &z));
-  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,14 +48,24 @@ static PetscErrorCode ApplySome(void *context, Mat X, Mat Y, PetscInt first, Pet
   PC              pc = ((const Application *)context)->pc;
   const VpColumns columns = ((const Application *)context)->columns;
   PetscReal      *factor;
+  Vec             r, z;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &factor));
   PetscCall(VpColumnsBegin(columns));
-  for (PetscInt k = 0; k < n; k++) PetscCall(EnterColumn(pc, columns, X, first + k, (int32_t)k, &factor[k]));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(MatDenseGetColumnVecRead(X, first + k, &r));
+    PetscCall(EnterColumn(pc, columns, (int32_t)k, r, &factor[k]));
+    PetscCall(MatDenseRestoreColumnVecRead(X, first + k, &r));
+  }
   PetscCall(VpColumnsSolve(columns, PETSC_FALSE));
-  for (PetscInt k = 0; k < n; k++) PetscCall(LeaveColumn(pc, columns, Y, first + k, (int32_t)k, factor[k]));
-  for (PetscInt k = 0; k < n; k++) PetscCall(InvertConstants(pc, X, Y, first + k));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(MatDenseGetColumnVecRead(X, first + k, &r));
+    PetscCall(MatDenseGetColumnVec(Y, first + k, &z));
+    PetscCall(LeaveColumn(pc, columns, (int32_t)k, factor[k], r, z));
+    PetscCall(MatDenseRestoreColumnVec(Y, first + k, &z));
+    PetscCall(MatDenseRestoreColumnVecRead(X, first + k, &r));
+  }
   PetscCall(PetscFree(factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

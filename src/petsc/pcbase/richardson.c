@@ -7,13 +7,11 @@
 /* *op: the operator if the matrix is A itself without entries, otherwise NULL. The PC may have been built for an older operator. */
 static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
-  VpMatrix  matrix;
-  PetscBool shell;
+  VpMatrix matrix;
 
   PetscFunctionBegin;
   PetscCall(VpMatrixFind(pc->mat, &matrix));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc->mat, MATSHELL, &shell));
-  *op = matrix && shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
+  *op = matrix && matrix->shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
