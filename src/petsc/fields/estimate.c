@@ -1,6 +1,6 @@
 /* Error estimates of cells from residuals in cells and jumps across sides, in coefficients of the orthonormal basis. The norm of a function
    is the Euclidean norm of its coefficients. */
-#include "fields.h"
+#include "functions.h"
 #include "../../base/norm.h"
 
 typedef struct {
@@ -249,7 +249,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecZeroEntries(b));
   if (f) PetscCall(DMVPatchDGInterpolate(dm, f, e.ctx, b));
-  if (e.exact) PetscCall(VpEstimateCoefficient(dm, x, e.exact, e.ctx, b, eta, &positive));
+  if (e.exact) PetscCall(VpEstimateCoefficient(dm, x, &(VpGiven){.function = e.exact, .ctx = e.ctx}, b, eta, &positive));
   PetscCall(VecGetArrayRead(b, &source));
   for (int32_t c = 0; c < e.mesh->nown; c++) {
     double norm;

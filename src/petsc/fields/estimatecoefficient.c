@@ -1,18 +1,19 @@
 /* Error of each cell from the approximation of a smooth coefficient by one number per cell. */
-#include "fields.h"
+#include "functions.h"
 #include "../../base/norm.h"
 
 typedef struct {
   VpMesh             mesh;
   int                dim, n, points; /* n: number of points in one direction */
   double             w[VP_MAX_N];
+  const VpGiven     *exact;
   const PetscReal   *own; /* [nown] the DM's coefficient, or NULL: 1 */
   const PetscScalar *at;
-  PetscScalar       *flux; /* [points of own cells][dim] grad u_h, then a grad u_h */
+  PetscScalar       *flux; /* [points of own cells][dim] grad u_h, then a grad u_h for the exact coefficient a */
 } Points;
 
 /* norm: of (a - own) grad u_h / sqrt(a) on a cell. The flux becomes a grad u_h. *positive becomes false if a is not a positive number. */
-static PetscErrorCode ComputeCellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
+static PetscErrorCode ComputeCellNorm(const Points *p, int32_t cell, double *norm, PetscBool *positive)
 {
   const PetscReal own = p->own ? p->own[cell] : 1;
   double          term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = VpGeometryVolume(p->mesh->geometry, cell);
@@ -20,32 +21,20 @@ static PetscErrorCode ComputeCellNorm(const Points *p, int32_t cell, VPatchDGFun
   PetscFunctionBegin;
   for (int q = 0; q < p->points; q++) {
     const size_t first = ((size_t)cell * (size_t)p->points + (size_t)q) * (size_t)p->dim;
-    PetscScalar  exact = 0;
+    PetscScalar  a = 0;
     double       weight = volume;
 
-    PetscCall(a(p->dim, p->at + first, &exact, ctx));
+    PetscCall(p->exact->function(p->dim, p->at + first, &a, p->exact->ctx));
     for (int d = 0, r = q; d < p->dim; d++, r /= p->n) weight *= p->w[r % p->n];
     for (int d = 0; d < p->dim; d++) {
       PetscScalar *flux = &p->flux[first + (size_t)d];
 
-      term[q * p->dim + d] = sqrt(weight / exact) * (exact - own) * *flux;
-      *flux *= exact;
+      term[q * p->dim + d] = sqrt(weight / a) * (a - own) * *flux;
+      *flux *= a;
     }
-    if (!(exact > 0 && exact < INFINITY)) *positive = PETSC_FALSE;
+    if (!(a > 0 && a < INFINITY)) *positive = PETSC_FALSE;
   }
   *norm = VpNorm(p->points * p->dim, term);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* term [own cells]: the norms. flux becomes a grad u_h at every point. */
-static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a, void *ctx, PetscReal term[], PetscBool *positive)
-{
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(at, &p->at));
-  PetscCall(VecGetArray(flux, &p->flux));
-  for (int32_t c = 0; c < p->mesh->nown; c++) PetscCall(ComputeCellNorm(p, c, a, ctx, &term[c], positive));
-  PetscCall(VecRestoreArray(flux, &p->flux));
-  PetscCall(VecRestoreArrayRead(at, &p->at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,10 +61,10 @@ static PetscErrorCode AddDivergence(DM dm, int dim, Vec flux, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpEstimateCoefficient(DM dm, Vec x, VPatchDGFunction a, void *ctx, Vec b, PetscReal term[], PetscBool *positive)
+PetscErrorCode VpEstimateCoefficient(DM dm, Vec x, const VpGiven *a, Vec b, PetscReal term[], PetscBool *positive)
 {
   const VpProblem *problem = &DMVPatchDGData(dm)->op->problem;
-  Points           p = {.mesh = DMVPatchDGData(dm)->mesh, .own = problem->coefficient, .n = problem->degree + 1};
+  Points           p = {.mesh = DMVPatchDGData(dm)->mesh, .exact = a, .own = problem->coefficient, .n = problem->degree + 1};
   double           points[VP_MAX_N];
   Vec              at, flux;
 
@@ -86,7 +75,11 @@ PetscErrorCode VpEstimateCoefficient(DM dm, Vec x, VPatchDGFunction a, void *ctx
   PetscCall(DMVPatchDGGetPoints(dm, &at));
   PetscCall(VecDuplicate(at, &flux));
   PetscCall(DMVPatchDGGetPointGradients(dm, x, flux));
-  PetscCall(FindTerms(&p, at, flux, a, ctx, term, positive));
+  PetscCall(VecGetArrayRead(at, &p.at));
+  PetscCall(VecGetArray(flux, &p.flux));
+  for (int32_t c = 0; c < p.mesh->nown; c++) PetscCall(ComputeCellNorm(&p, c, &term[c], positive));
+  PetscCall(VecRestoreArray(flux, &p.flux));
+  PetscCall(VecRestoreArrayRead(at, &p.at));
   PetscCall(AddDivergence(dm, p.dim, flux, b));
   PetscCall(VecDestroy(&flux));
   PetscCall(VecDestroy(&at));

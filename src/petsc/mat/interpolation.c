@@ -115,36 +115,34 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
 {
   VpMesh       mesh = to->mesh, parents = from->mesh;
   const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
-  PetscInt    *position, *row, *col;
+  PetscInt    *position;
   PetscScalar *child[64] = {NULL}; /* [corner] matrices that occur */
   PetscBool    aij;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(parents->nlocal, &position, ndof, &row, ndof, &col));
+  PetscCall(PetscMalloc1(parents->nlocal, &position));
   PetscCall(VpMeshPositions(parents, position));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
   PetscCall(MatSetSizes(*P, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscStrbeginswith(fine->mattype, MATAIJ, &aij));
   PetscCall(MatSetType(*P, aij ? fine->mattype : MATAIJ));
+  PetscCall(MatSetBlockSize(*P, ndof));
   PetscCall(MatSeqAIJSetPreallocation(*P, ndof, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, ndof, NULL, ndof, NULL));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    const int corner = to->transfer.corner[c];
+    const int      corner = to->transfer.corner[c];
+    const PetscInt row = mesh->first + c;
 
     if (!child[corner]) {
       PetscCall(PetscMalloc1((size_t)ndof * ndof, &child[corner]));
       BuildChildMatrix(dim, to->basis.n, to->transfer.P, corner, ndof, child[corner]);
     }
-    for (int i = 0; i < ndof; i++) {
-      row[i] = (mesh->first + c) * ndof + i;
-      col[i] = position[mesh->relation->parent[c]] * ndof + i;
-    }
-    PetscCall(MatSetValues(*P, ndof, row, ndof, col, child[corner], INSERT_VALUES));
+    PetscCall(MatSetValuesBlocked(*P, 1, &row, 1, &position[mesh->relation->parent[c]], child[corner], INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
   for (int corner = 0; corner < 64; corner++) PetscCall(PetscFree(child[corner]));
-  PetscCall(PetscFree3(position, row, col));
+  PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,12 +26,11 @@ static PetscErrorCode ApplyColumns(VpMatrix matrix, PetscInt n, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies n columns. The strides are distances between columns [numbers]. */
-static PetscErrorCode CopyColumns(const VpBackend *backend, PetscInt rows, PetscInt n, const PetscScalar from[], PetscInt from_stride,
-                                  PetscScalar to[], PetscInt to_stride)
+static PetscErrorCode CopyColumns(PetscInt rows, PetscInt n, const VpValues *from, const VpValues *to)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) PetscCall(backend->copy(from + i * from_stride, (size_t)rows * sizeof(*to), to + i * to_stride));
+  for (PetscInt i = 0; i < n; i++)
+    PetscCall(from->backend->copy(from->at + i * from->lda, (size_t)rows * sizeof(*to->at), to->at + i * to->lda));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,9 +40,8 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
   const VpMatrix   matrix = (VpMatrix)context;
   const VpOperator op = VpMatrixOperator(matrix);
   const VpBackend *backend = op->many->backend;
-  PetscScalar     *room;
+  VpValues         x, y, inside, out; /* inside, out: contiguous copies */
   PetscInt         rows;
-  VpValues         x, y;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(X, &rows, NULL));
@@ -52,11 +50,13 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
   if (x.lda == rows && y.lda == rows && (n == op->copies || VpMeshRanks(op->mesh) == 1)) {
     PetscCall(ApplyColumns(matrix, n, x.at, y.at));
   } else {
-    PetscCall(backend->borrow(2 * (size_t)(op->copies * rows) * sizeof(*room), "columns of matrices", (void **)&room));
-    PetscCall(CopyColumns(backend, rows, n, x.at, x.lda, room, rows));
-    PetscCall(ApplyColumns(matrix, n, room, room + op->copies * rows));
-    PetscCall(CopyColumns(backend, rows, n, room + op->copies * rows, rows, y.at, y.lda));
-    PetscCall(backend->give_back(room));
+    inside = out = (VpValues){.backend = backend, .lda = rows};
+    PetscCall(backend->borrow(2 * (size_t)(op->copies * rows) * sizeof(*x.at), "columns of matrices", (void **)&inside.at));
+    out.at = inside.at + op->copies * rows;
+    PetscCall(CopyColumns(rows, n, &x, &inside));
+    PetscCall(ApplyColumns(matrix, n, inside.at, out.at));
+    PetscCall(CopyColumns(rows, n, &out, &y));
+    PetscCall(backend->give_back(inside.at));
   }
   PetscCall(VpValuesRestore(&y));
   PetscCall(VpValuesRestore(&x));

@@ -19,7 +19,7 @@ static PetscBool IsPart(KSP ksp)
 }
 
 /* Tests whether the KSP solves. Otherwise it takes a few steps for an outer solver. */
-static PetscBool Solves(KSP ksp)
+static PetscBool SolvesFully(KSP ksp)
 {
   if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
   return ((PetscObject)ksp)->tablevel == 0 || (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10);
@@ -120,7 +120,7 @@ PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
 {
   PetscFunctionBegin;
   if (PCVPatchDGData(pc)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
-  if (ksp && Solves(ksp)) PetscCall(PCVPatchDGWarnBefore(pc, ((PetscObject)ksp)->type_name));
+  if (ksp && SolvesFully(ksp)) PetscCall(PCVPatchDGWarnBefore(pc, ((PetscObject)ksp)->type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

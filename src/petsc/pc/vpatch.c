@@ -49,7 +49,7 @@ static const VpSetting row[SETTINGS] = {
                          "Colours in the opposite order", .names = PetscBools)};
 static const VpSettings settings = {PCVPATCH, SETTINGS, row};
 
-static PetscErrorCode Clear(PC pc)
+static PetscErrorCode ClearSweep(PC pc)
 {
   PC_VPatch *data = pc->data;
 
@@ -59,7 +59,7 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+static PetscErrorCode BuildSweep(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatch *data = pc->data;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
@@ -78,12 +78,12 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(PC pc, VpVector *r)
+static PetscErrorCode BeginSweep(PC pc, VpVector *r)
 {
   return VpOneSweepBegin(((PC_VPatch *)pc->data)->sweep, r);
 }
 
-static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
+static PetscErrorCode SolveSweep(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatch *data = pc->data;
 
@@ -94,7 +94,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
+static PetscErrorCode MeetKSP(PC pc, KSP ksp, PetscBool *again)
 {
   PetscFunctionBegin;
   if (!ksp || ((PC_VPatch *)pc->data)->precision != VP_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,8 +102,13 @@ static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpPCBaseOps ops = {
-  .caller = "-pc_type vpatch", .build = Build, .clear = Clear, .begin = Begin, .solve = Solve, .meet = Meet, .leave = VpWarnResidual};
+static const VpPCBaseOps ops = {.caller = "-pc_type vpatch",
+                                .build = BuildSweep,
+                                .clear = ClearSweep,
+                                .begin = BeginSweep,
+                                .solve = SolveSweep,
+                                .meet = MeetKSP,
+                                .leave = VpWarnResidual};
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
 {

@@ -59,7 +59,7 @@ M*/
 #include "../forecast/forecast.h"
 #include <inttypes.h>
 
-static PetscErrorCode Clear(PC pc)
+static PetscErrorCode ClearCycle(PC pc)
 {
   PC_VPatchDG *data = pc->data;
 
@@ -69,7 +69,7 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+static PetscErrorCode PrepareCycle(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
 {
   PetscFunctionBegin;
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
@@ -77,7 +77,7 @@ static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+static PetscErrorCode BuildCycle(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = pc->data;
   VpProblem    scaled = *problem;
@@ -90,12 +90,12 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(PC pc, VpVector *r)
+static PetscErrorCode BeginCycle(PC pc, VpVector *r)
 {
   return VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, r);
 }
 
-static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
+static PetscErrorCode SolveCycle(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatchDG          *data = pc->data;
   const VpCycleOptions *options = &data->options;
@@ -110,7 +110,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
 }
 
 /* Makes the columns for the first block, and again for a block with more columns. */
-static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
+static PetscErrorCode GetColumns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
 {
   PC_VPatchDG *data = pc->data;
 
@@ -129,15 +129,15 @@ static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *m
 }
 
 static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
-                                .build = Build,
-                                .clear = Clear,
-                                .begin = Begin,
-                                .solve = Solve,
-                                .prepare = Prepare,
+                                .build = BuildCycle,
+                                .clear = ClearCycle,
+                                .begin = BeginCycle,
+                                .solve = SolveCycle,
+                                .prepare = PrepareCycle,
                                 .meet = PCVPatchDGMeet,
                                 .met = PCVPatchDGMet,
                                 .leave = PCVPatchDGWarnAfter,
-                                .columns = Columns};
+                                .columns = GetColumns};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {

@@ -1,7 +1,7 @@
 /* The operations of PCVPATCHDG and PCVPATCH that PETSc calls. */
 #include "pcbase.h"
 
-static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
+static PetscErrorCode ApplyInverse(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   Vec rest;
 
@@ -15,12 +15,12 @@ static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
 
 static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
 {
-  return Apply(pc, PETSC_FALSE, r, z);
+  return ApplyInverse(pc, PETSC_FALSE, r, z);
 }
 
 static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
 {
-  return Apply(pc, PETSC_TRUE, r, z);
+  return ApplyInverse(pc, PETSC_TRUE, r, z);
 }
 
 /* KSPRICHARDSON tests the true residual unless the user chose a norm. Refinement (richardson.c) supports no other norm, and constants only

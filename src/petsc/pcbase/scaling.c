@@ -33,17 +33,6 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = scale (f - A x). *norm: of r; or NULL */
-static PetscErrorCode EnterScaled(VpVector r, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
-                                  PetscReal *norm)
-{
-  PetscFunctionBegin;
-  if (x || norm) PetscCall(VpVectorEnterResidual(r, outer, scale, x, ghosts, f, norm));
-  else PetscCall(VpVectorEnter(r, scale, f));
-  if (norm) *norm = PetscSqrtReal(*norm);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
   VpPCBase *inverse = pc->data;
@@ -63,7 +52,9 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(EnterScaled(r, outer, factor, fv.at, xv.at, ghosts, look ? &scaled : NULL));
+    if (x || look) PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, fv.at, look ? &scaled : NULL));
+    else PetscCall(VpVectorEnter(r, factor, fv.at));
+    scaled = look ? PetscSqrtReal(scaled) : 0;
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
   if (x) PetscCall(VpValuesRestore(&xv));

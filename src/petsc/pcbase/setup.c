@@ -3,7 +3,7 @@
 #include "../support/session.h"
 
 /* Keeps the KSP that is solving, because PETSc may repeat the set-up during its solve. */
-static PetscErrorCode Clear(PC pc)
+static PetscErrorCode ClearInverse(PC pc)
 {
   VpPCBase *inverse = pc->data;
 
@@ -21,7 +21,7 @@ static PetscErrorCode Clear(PC pc)
 PetscErrorCode VpPCBaseReset(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(Clear(pc));
+  PetscCall(ClearInverse(pc));
   VpPCBaseData(pc)->ksp = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -33,7 +33,7 @@ static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
   return PetscMax(shift / scale, 0);
 }
 
-static VpProblem Problem(const VpPCBase *inverse)
+static VpProblem GetProblem(const VpPCBase *inverse)
 {
   VpProblem problem = inverse->op->problem;
 
@@ -41,7 +41,7 @@ static VpProblem Problem(const VpPCBase *inverse)
   return problem;
 }
 
-static PetscErrorCode Build(PC pc)
+static PetscErrorCode BuildInverse(PC pc)
 {
   static PetscInt  builds = 0;
   VpPCBase        *inverse = pc->data;
@@ -51,7 +51,7 @@ static PetscErrorCode Build(PC pc)
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   inverse->built = PETSC_FALSE;
-  problem = Problem(inverse);
+  problem = GetProblem(inverse);
   PetscCall(VpCite());
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
@@ -63,7 +63,7 @@ static PetscErrorCode Build(PC pc)
 
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
 {
-  VpProblem       problem = Problem(inverse);
+  VpProblem       problem = GetProblem(inverse);
   const PetscReal c = problem.reaction;
 
   problem.reaction = 0;
@@ -97,7 +97,7 @@ static PetscErrorCode CheckHold(PC pc, const VpProblem *problem)
 }
 
 /* Clears the PC of an older operator or older options, and builds it if that can be done before a KSP is known. */
-static PetscErrorCode Renew(PC pc, const VpPmat *p)
+static PetscErrorCode RenewInverse(PC pc, const VpPmat *p)
 {
   VpPCBase  *inverse = pc->data;
   PetscBool  later = PETSC_FALSE;
@@ -106,15 +106,15 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)p->dm));
-  PetscCall(Clear(pc));
+  PetscCall(ClearInverse(pc));
   inverse->dm = p->dm;
   inverse->op = op;
   inverse->changed = PETSC_TRUE; /* stays true if one of the following calls fails */
-  problem = Problem(inverse);
+  problem = GetProblem(inverse);
   PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
   PetscCall(CheckHold(pc, &problem));
   if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
-  if (!later) PetscCall(Build(pc));
+  if (!later) PetscCall(BuildInverse(pc));
   inverse->changed = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,7 +135,7 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
   renew = inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift);
   inverse->scale = p.scale;
   inverse->shift = p.shift;
-  if (renew) PetscCall(Renew(pc, &p));
+  if (renew) PetscCall(RenewInverse(pc, &p));
   PetscCall(VpConstantsSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +147,7 @@ PetscErrorCode VpPCBaseMeet(PC pc, KSP ksp)
 
   PetscFunctionBegin;
   if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
-  if (again || !inverse->built) PetscCall(Build(pc));
+  if (again || !inverse->built) PetscCall(BuildInverse(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

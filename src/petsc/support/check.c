@@ -12,7 +12,7 @@ PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Same(PetscReal a, PetscReal b)
+static PetscBool AreSame(PetscReal a, PetscReal b)
 {
   return a == b || (PetscIsNanReal(a) && PetscIsNanReal(b));
 }
@@ -28,10 +28,10 @@ PetscErrorCode VpFindDifference(MPI_Comm comm, PetscInt n, const PetscReal mine[
   PetscCall(PetscArraycpy(first, mine, n));
   PetscCallMPI(MPI_Bcast(first, count, MPIU_REAL, 0, comm));
   *index = 0;
-  while (*index < n && Same(first[*index], mine[*index])) ++*index;
+  while (*index < n && AreSame(first[*index], mine[*index])) ++*index;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, index, 1, MPIU_INT, MPI_MIN, comm));
   if (*index < n) {
-    PetscCall(VpFirstRank(comm, (PetscBool)!Same(first[*index], mine[*index]), rank));
+    PetscCall(VpFirstRank(comm, (PetscBool)!AreSame(first[*index], mine[*index]), rank));
     value[0] = first[*index];
     value[1] = mine[*index];
     PetscCallMPI(MPI_Bcast(&value[1], 1, MPIU_REAL, *rank, comm));
