@@ -1,44 +1,36 @@
 /* Chooses the transport of ghosts between GPUs. */
 #include "dmdata.h"
 
-/* travel: the transport, and why a link that has precedence is not used */
-static PetscErrorCode ChooseTransport(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
+PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
 {
   static const unsigned  allowed[] = {[VP_ASKED_AUTO] = ~0u,
                                       [VP_ASKED_MPI] = 1u << VP_TRANSPORT_MPI,
                                       [VP_ASKED_NCCL] = 1u << VP_TRANSPORT_LINK,
                                       [VP_ASKED_HOST] = 1u << VP_TRANSPORT_HOST,
                                       [VP_ASKED_PEER] = 1u << VP_TRANSPORT_LINK};
-  const VpAskedTransport asked = DMVPatchDGData(dm)->transport;
+  DM_VPatchDG           *dg = dm->data;
+  const VpAskedTransport asked = dg->transport;
   const PetscBool        linked = (PetscBool)(allowed[asked] == 1u << VP_TRANSPORT_LINK);
-  MPI_Comm               comm = DMVPatchDGData(dm)->mesh->comm;
+  const char            *only = linked ? VpAskedTransports[asked] : NULL;
+  MPI_Comm               comm = dg->mesh->comm;
+  VpTransport            transport = VP_TRANSPORT_HOST;
+  VpLink                 link = NULL;
   char                   why[128];
 
   PetscFunctionBegin;
-  PetscCall(VpTransportChoose(comm, backend, allowed[asked], linked ? VpAskedTransports[asked] : NULL, transport, link, why, sizeof(why)));
-  PetscCheck(!linked || *link, comm, PETSC_ERR_SUP,
+  if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpTransportChoose(comm, backend, allowed[asked], only, &transport, &link, why, sizeof(why)));
+  PetscCheck(!linked || link, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own%s", why,
              asked == VP_ASKED_NCCL ? " and build where nccl.h is" : " of one host");
-  PetscCheck(asked != VP_ASKED_MPI || *transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
+  PetscCheck(asked != VP_ASKED_MPI || transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport mpi: PETSc was told that MPI does not take device memory (-use_gpu_aware_mpi 0), or has no CUDA. Use "
              "-dm_vpatchdg_transport auto");
-  PetscCall(PetscSNPrintf(travel, length, "%s%s%s%s",
-                          *link                            ? (*link)->kind->name
-                          : *transport == VP_TRANSPORT_MPI ? "mpi, from device memory"
-                                                           : "host memory",
+  PetscCall(PetscSNPrintf(dg->travel, sizeof(dg->travel), "%s%s%s%s",
+                          link                            ? link->kind->name
+                          : transport == VP_TRANSPORT_MPI ? "mpi, from device memory"
+                                                          : "host memory",
                           why[0] ? " (" : "", why, why[0] ? ")" : ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
-{
-  DM_VPatchDG *dg = dm->data;
-  VpTransport  transport = VP_TRANSPORT_HOST;
-  VpLink       link = NULL;
-
-  PetscFunctionBegin;
-  if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ChooseTransport(dm, backend, &transport, &link, dg->travel, sizeof(dg->travel)));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,53 +8,35 @@
   ((access) == VP_READ    ? begin##Read##end(object, (const PetscScalar **)__VA_ARGS__) \
    : (access) == VP_WRITE ? begin##Write##end(object, __VA_ARGS__) \
                           : begin##end(object, __VA_ARGS__))
+/* the same for the vector or the matrix. verb: Get or Restore */
+#define BY_OBJECT(values, verb, end, ...) \
+  ((values)->v ? BY_ACCESS((values)->access, Vec##verb##Array, end, (values)->v, __VA_ARGS__) \
+               : BY_ACCESS((values)->access, MatDense##verb##Array, end, (values)->dense, __VA_ARGS__))
 
 static PetscErrorCode GetArray(VpValues *values, PetscMemType *type)
 {
   PetscFunctionBegin;
   *type = PETSC_MEMTYPE_HOST;
-  if (VpIsDevice(values->backend)) {
-    if (values->v) PetscCall(BY_ACCESS(values->access, VecGetArray, AndMemType, values->v, &values->array, type));
-    else PetscCall(BY_ACCESS(values->access, MatDenseGetArray, AndMemType, values->dense, &values->array, type));
-  } else {
-    if (values->v) PetscCall(BY_ACCESS(values->access, VecGetArray, , values->v, &values->array));
-    else PetscCall(BY_ACCESS(values->access, MatDenseGetArray, , values->dense, &values->array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreArray(VpValues *values)
-{
-  PetscFunctionBegin;
-  if (VpIsDevice(values->backend)) {
-    if (values->v) PetscCall(BY_ACCESS(values->access, VecRestoreArray, AndMemType, values->v, &values->array));
-    else PetscCall(BY_ACCESS(values->access, MatDenseRestoreArray, AndMemType, values->dense, &values->array));
-  } else {
-    if (values->v) PetscCall(BY_ACCESS(values->access, VecRestoreArray, , values->v, &values->array));
-    else PetscCall(BY_ACCESS(values->access, MatDenseRestoreArray, , values->dense, &values->array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CopyToDevice(VpValues *values)
-{
-  PetscFunctionBegin;
-  PetscCall(values->backend->borrow(values->bytes, "a copy of vectors", (void **)&values->at));
-  if (values->access != VP_WRITE) PetscCall(values->backend->upload(values->own, values->bytes, values->at));
+  if (VpIsDevice(values->backend)) PetscCall(BY_OBJECT(values, Get, AndMemType, &values->array, type));
+  else PetscCall(BY_OBJECT(values, Get, , &values->array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets values->at. The kernels of a device run after the work that PETSc has launched. */
 static PetscErrorCode FindValues(VpValues *values, PetscMemType type, PetscObject object)
 {
+  const VpBackend *backend = values->backend;
+
   PetscFunctionBegin;
   PetscCheck(PetscMemTypeHost(type) || PetscMemTypeCUDA(type), PetscObjectComm(object), PETSC_ERR_SUP,
              "Values of type %s live on a device that backend %s can not reach: use -dm_vec_type cuda or standard", object->type_name,
-             values->backend->name);
+             backend->name);
   values->at = values->own;
-  if (!VpIsDevice(values->backend)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpUseCurrentStream(values->backend));
-  if (PetscMemTypeHost(type)) PetscCall(CopyToDevice(values));
+  if (!VpIsDevice(backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpUseCurrentStream(backend));
+  if (!PetscMemTypeHost(type)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(backend->borrow(values->bytes, "a copy of vectors", (void **)&values->at));
+  if (values->access != VP_WRITE) PetscCall(backend->upload(values->own, values->bytes, values->at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,6 +77,7 @@ PetscErrorCode VpValuesRestore(VpValues *values)
     if (values->access != VP_READ) PetscCall(values->backend->download(values->at, values->bytes, values->own));
     PetscCall(values->backend->give_back(values->at));
   }
-  PetscCall(RestoreArray(values));
+  if (VpIsDevice(values->backend)) PetscCall(BY_OBJECT(values, Restore, AndMemType, &values->array));
+  else PetscCall(BY_OBJECT(values, Restore, , &values->array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -96,7 +96,7 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, VpGivenKin
   PetscCall(VecGetArrayRead(derivatives, &values));
   at = values;
   for (int side = 0; side < 2 * dim; side++) {
-    for (int32_t i = 0; i < field->places->n[given][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
+    for (int32_t i = 0; i < field->places->sides[given][side].n; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
       const int32_t cell = field->places->cell[given][side][i];
 
       if (!HasLabel(w, dim, field->mesh->geometry->box[cell], side)) continue;

@@ -53,12 +53,12 @@ static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last
     VpGeometryBounds(b->mesh->geometry, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
 }
 
-static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, int32_t n, const int32_t list[], VpPlaces *places)
+static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, const int32_t list[], VpPlaces *places)
 {
-  Bounds bounds = {.mesh = mesh, .list = list};
+  const int32_t n = places->n;
+  Bounds        bounds = {.mesh = mesh, .list = list};
 
   PetscFunctionBegin;
-  places->n = n;
   PetscCall(PetscMalloc1(6 * (size_t)n, &bounds.bounds));
   VpLoop(n, FindBounds, &bounds);
   PetscCall(VpArraysPlace(arrays, bounds.bounds, 6 * (size_t)n * sizeof(double), "places of points", (const void **)&places->bounds));
@@ -77,12 +77,14 @@ static PetscErrorCode PlacesCreate(VpMesh mesh, const VpBackend *backend, struct
   g->arrays = (VpArrays){.backend = backend, .precision = VP_DOUBLE};
   for (int k = VP_GIVEN_VALUE; k < VP_GIVEN_KINDS; k++) {
     for (int side = 0; side < 2 * mesh->dim; side++) {
-      PetscCall(FindSides(mesh, (VpSet){(VpGivenKind)k, side}, &g->n[k][side], &g->cell[k][side]));
-      if (VpIsDevice(backend) && g->n[k][side])
-        PetscCall(PlaceBounds(mesh, &g->arrays, g->n[k][side], g->cell[k][side], &g->sides[k][side]));
+      VpPlaces *sides = &g->sides[k][side];
+
+      PetscCall(FindSides(mesh, (VpSet){(VpGivenKind)k, side}, &sides->n, &g->cell[k][side]));
+      if (VpIsDevice(backend) && sides->n) PetscCall(PlaceBounds(mesh, &g->arrays, g->cell[k][side], sides));
     }
   }
-  if (VpIsDevice(backend)) PetscCall(PlaceBounds(mesh, &g->arrays, mesh->nown, NULL, &g->cells));
+  g->cells.n = mesh->nown;
+  if (VpIsDevice(backend)) PetscCall(PlaceBounds(mesh, &g->arrays, NULL, &g->cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,9 +102,14 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const VpPlaces *PlacesOf(const VpField *field, VpSet set)
+{
+  return set.given == VP_GIVEN_SOURCE ? &field->places->cells : &field->places->sides[set.given][set.side];
+}
+
 int32_t VpFieldCount(const VpField *field, VpSet set)
 {
-  return set.given == VP_GIVEN_SOURCE ? field->mesh->nown : field->places->n[set.given][set.side];
+  return PlacesOf(field, set)->n;
 }
 
 static const int32_t *ListOf(const VpField *field, VpSet set)
@@ -199,21 +206,19 @@ static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
 
 static PetscErrorCode WorkOnDevice(const VpField *field, const VpPlacesLoop *loop)
 {
-  const struct VpFieldPlaces_ *g = field->places;
-  const VpBackend             *backend = field->level->backend;
-  const VpSet                  set = loop->set;
-  const VpPlaces               all = set.given == VP_GIVEN_SOURCE ? g->cells : g->sides[set.given][set.side];
-  void                        *weight = NULL, *scratch = NULL;
+  const VpBackend *backend = field->level->backend;
+  const VpPlaces  *all = PlacesOf(field, loop->set);
+  void            *weight = NULL, *scratch = NULL;
 
   PetscFunctionBegin;
   if (loop->first >= loop->last) PetscFunctionReturn(PETSC_SUCCESS);
-  if (HasWeights(field, loop)) PetscCall(BorrowWeights(field, set, &weight));
+  if (HasWeights(field, loop)) PetscCall(BorrowWeights(field, loop->set, &weight));
   if (loop->scratch) PetscCall(backend->borrow(loop->scratch * sizeof(double), "functions at points", &scratch));
   for (int32_t at = loop->first; at < loop->last; at += loop->batch) {
     const VpPlaces places = {.n = PetscMin(loop->batch, loop->last - at),
                              .first = at,
-                             .list = all.list ? all.list + at : NULL,
-                             .bounds = all.bounds + 6 * (size_t)at,
+                             .list = all->list ? all->list + at : NULL,
+                             .bounds = all->bounds + 6 * (size_t)at,
                              .weight = weight ? (const double *)weight + at : NULL};
 
     PetscCall(loop->work(loop->context, &places, (double *)scratch));

@@ -16,9 +16,8 @@ static inline VpSet VpOwnCells(void)
 /* Lists of cells with boundary sides, and the bounds of cells on the device. Made on first use and destroyed with the DM. */
 struct VpFieldPlaces_ {
   VpArrays arrays;
-  int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] number of own cells with such a side */
-  int32_t *cell[VP_GIVEN_KINDS][6];         /* the cells, on the host */
-  VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* on the device; empty if the backend is the host */
+  int32_t *cell[VP_GIVEN_KINDS][6];         /* [given][side] the own cells with such a side, on the host */
+  VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* the arrays are on the device; NULL if the backend is the host */
 };
 PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **);
 

@@ -93,19 +93,6 @@ static PetscErrorCode WriteParts(Vtk *vtk, const char *data, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteArray(Vtk *vtk, const Array *a)
-{
-  const size_t each = (size_t)a->count * (size_t)a->bytes, n = (size_t)vtk->mesh->nown;
-  char        *data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n * each, &data));
-  for (size_t c = 0; c < n; c++) a->fill(vtk, a, (int32_t)c, data + c * each);
-  PetscCall(WriteParts(vtk, data, n * each));
-  PetscCall(PetscFree(data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void FillPoints(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
   PetscReal xi[3], *x = (PetscReal *)to;
@@ -263,21 +250,24 @@ static PetscErrorCode WriteHeader(Vtk *vtk, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Writes the numbers of an array: those of a vector of the DM at its equidistant points. */
-static PetscErrorCode WriteNumbers(Vtk *vtk, Array *a, Vec v)
+/* Writes an array: the values of a vector of the DM are those at its equidistant points. */
+static PetscErrorCode WriteArray(Vtk *vtk, Array *a, Vec v)
 {
-  DM  dm = vtk->field.dm;
-  Vec values = v;
+  const PetscBool points = (PetscBool)(a->section == POINT_DATA);
+  const size_t    each = (size_t)a->count * (size_t)a->bytes, n = (size_t)vtk->mesh->nown;
+  Vec             values = v;
+  char           *data;
 
   PetscFunctionBegin;
-  if (a->section == POINT_DATA) {
-    PetscCall(DMGetGlobalVector(dm, &values));
-    PetscCall(VpComputeAtPoints(&vtk->field, VP_GIVEN_SOURCE, VP_VALUE, vtk->x, v, values));
-  }
+  if (points) PetscCall(DMGetGlobalVector(vtk->field.dm, &values));
+  if (points) PetscCall(VpComputeAtPoints(&vtk->field, VP_GIVEN_SOURCE, VP_VALUE, vtk->x, v, values));
   if (v) PetscCall(VecGetArrayRead(values, &a->values));
-  PetscCall(WriteArray(vtk, a));
+  PetscCall(PetscMalloc1(n * each, &data));
+  for (size_t c = 0; c < n; c++) a->fill(vtk, a, (int32_t)c, data + c * each);
+  PetscCall(WriteParts(vtk, data, n * each));
+  PetscCall(PetscFree(data));
   if (v) PetscCall(VecRestoreArrayRead(values, &a->values));
-  if (a->section == POINT_DATA) PetscCall(DMRestoreGlobalVector(dm, &values));
+  if (points) PetscCall(DMRestoreGlobalVector(vtk->field.dm, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,14 +305,6 @@ static PetscErrorCode OpenFile(DM dm, PetscViewer viewer, Vtk *vtk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CloseFile(Vtk *vtk, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (!vtk->rank && fclose(vtk->file)) vtk->failed = PETSC_TRUE;
-  PetscCall(CheckFile(vtk, viewer, "written: is the disk full?"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* PETSc calls this when the viewer is flushed or destroyed. */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
@@ -334,10 +316,11 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OpenFile((DM)object, viewer, &vtk));
   PetscCall(WriteHeader(&vtk, viewer));
-  PetscCall(VisitArrays(&vtk, viewer, WriteNumbers));
+  PetscCall(VisitArrays(&vtk, viewer, WriteArray));
   PetscCall(PetscObjectCompose((PetscObject)viewer, next_key, NULL));
   PrintText(&vtk, "\n  </AppendedData>\n</VTKFile>\n");
-  PetscCall(CloseFile(&vtk, viewer));
+  if (!vtk.rank && fclose(vtk.file)) vtk.failed = PETSC_TRUE;
+  PetscCall(CheckFile(&vtk, viewer, "written: is the disk full?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@
 #include "../forecast/forecast.h"
 
 /* *all: ratio of the largest to the smallest coefficient. *inside: the largest such ratio among the cells of one rank in one coarsest
-   cell */
+   cell; on adaptive meshes that of all cells */
 static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
 {
   const int32_t n = problem->coefficient ? mesh->nown : 0;
@@ -15,7 +15,8 @@ static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoar
   PetscFunctionBegin;
   PetscCall(VpCoefficientRange(mesh, problem, range));
   *all = range[1] / range[0];
-  *inside = 1;
+  *inside = VpMeshIsAdaptive(mesh) ? *all : 1;
+  if (VpMeshIsAdaptive(mesh)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpProblemGetLattice(mesh, problem, &lattice));
   PetscCall(PetscMalloc3(n, &position, n, &ancestor, n, &cell));
   for (int32_t c = 0; c < n; c++) position[c] = (int64_t)mesh->first + c;
@@ -68,55 +69,41 @@ static VpBytes FindNeed(VpMesh mesh, const VpSize *size, const VpCycleOptions *o
   return need;
 }
 
-/* Prints the expected number of iterations on an adaptive mesh. */
-static PetscErrorCode PrintAdaptiveIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, VpCoarsen how)
-{
-  PetscReal a[2];
-  int       range[2];
-
-  PetscFunctionBegin;
-  PetscCall(VpCoefficientRange(mesh, problem, a));
-  VpExpectIterations(problem->degree, VpAspectRatio(mesh->geometry->domain), how, range);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)(a[1] / a[0])));
-  if (a[1] > 1.001 * a[0])
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  iterations for eight digits: not known, at least %d by fgmres; on uniform meshes jumps along the "
-                                     "coarsest cells take no more, and where cells that were refined hold jumps they take more here\n",
-                                     range[0]));
-  else
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres, as on uniform meshes\n", range[0], range[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
-static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
+static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o)
 {
+  const PetscBool adaptive = VpMeshIsAdaptive(mesh);
   const PetscReal aspect = VpAspectRatio(mesh->geometry->domain);
   const VpCoarsen how = o->coarsening;
   PetscReal       contrast = 1, inside = 1;
   int             range[2];
 
   PetscFunctionBegin;
-  PetscCall(FindContrast(mesh, problem, how, (int)levels - 1, &contrast, &inside));
+  PetscCall(FindContrast(mesh, problem, how, (int)o->levels - 1, &contrast, &inside));
   VpExpectIterations(problem->degree, aspect, how, range);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
-                                   (double)inside));
+  if (adaptive) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)contrast));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
+                                     (double)inside));
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
   else if (inside > VP_RATIO_SHOWN)
     PetscCall(PetscViewerASCIIPrintf(
-      viewer,
-      "  iterations for eight digits: not known, at least %d by fgmres: smooth coefficients took about 11, 1:1000 from cell to "
-      "cell 73\n  change: let the coefficient jump along the coarsest cells; richardson may fail, fgmres does not\n",
-      range[0]));
+      viewer, "  iterations for eight digits: not known, at least %d by fgmres%s\n", range[0],
+      adaptive
+        ? "; on uniform meshes jumps along the coarsest cells take no more, and where cells that were refined hold jumps they take more "
+          "here"
+        : ": smooth coefficients took about 11, 1:1000 from cell to cell 73\n  change: let the coefficient jump along the coarsest cells; "
+          "richardson may fail, fgmres does not"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
-                                     aspect <= 1.5            ? " and richardson"
+                                     adaptive                 ? ", as on uniform meshes"
+                                     : aspect <= 1.5          ? " and richardson"
                                      : how == VP_COARSEN_FULL ? "; richardson takes more, or fails"
                                                               : "; richardson takes more"));
-  if (aspect > 2 && how == VP_COARSEN_FULL) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -pc_vpatchdg_coarsening local\n"));
+  if (aspect > 2 && how == VP_COARSEN_FULL && !adaptive)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -pc_vpatchdg_coarsening local\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,8 +215,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
                                      size.cells_of[o->levels - 1]));
     PetscCall(PrintTransport(pc, mesh, viewer));
-    if (VpMeshIsAdaptive(mesh)) PetscCall(PrintAdaptiveIterations(viewer, mesh, problem, o->coarsening));
-    else PetscCall(PrintIterations(viewer, mesh, problem, o, o->levels));
+    PetscCall(PrintIterations(viewer, mesh, problem, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));
