@@ -11,6 +11,7 @@ typedef struct {
   double          *u, *a;           /* [nlocal] coefficients of the solution, [nlocal] coefficient a */
   double          *trace; /* [nlocal][2 dim] coefficient on the cells' sides: a, or the exact coefficient in the middle of the side */
   double           second[VP_MAX_N * VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* second derivative; prolongation to halves */
+  double           x[VP_MAX_N], w[VP_MAX_N], value[VP_MAX_N * VP_MAX_N];       /* [n] Gauss points and weights; [n][n] the basis there */
   VPatchDGFunction exact;                                                      /* exact coefficient, or NULL: a */
   VPatchDGFunction dirichlet;
   VPatchDGFlux     flux;
@@ -113,32 +114,21 @@ static double ComputeHangingNorm(const Estimate *e, const VpFace *hang)
   return norm;
 }
 
-/* points of a cell's side, the product of [n] points x with weights w */
-typedef struct {
-  int32_t cell;
-  int     side;
-  double  x[VP_MAX_N], w[VP_MAX_N];
-} SidePoints;
-
-/* at: point q; phi: values of the side's functions there, times sqrt(weight). Returns the weight. */
-static double EvaluatePoint(const Estimate *e, const SidePoints *points, int q, PetscReal at[3], double phi[])
+/* at: point q of a cell's side; phi: values of the side's functions there, times sqrt(weight). Returns the weight. */
+static double EvaluatePoint(const Estimate *e, int32_t cell, int side, int q, PetscReal at[3], double phi[])
 {
-  const int     side = points->side;
-  const double *x = points->x, *w = points->w;
-  PetscReal     xi[3];
-  double        value[2][VP_MAX_N], weight = 1;
+  const int    n = e->n, i = q % n, j = q / n;
+  const double weight = e->w[i] * (e->dim == 3 ? e->w[j] : 1);
+  PetscReal    xi[3];
 
-  for (int d = 0, bit = 0, r = q; d < e->dim; d++) {
+  for (int d = 0, r = q; d < e->dim; d++) {
     xi[d] = side % 2;
     if (d == side / 2) continue;
-    xi[d] = x[r % e->n];
-    weight *= w[r % e->n];
-    VpBasisEvaluate(&e->basis, x[r % e->n], value[bit], NULL);
-    bit++;
-    r /= e->n;
+    xi[d] = e->x[r % n];
+    r /= n;
   }
-  VpGeometryPoint(e->mesh->geometry, points->cell, xi, at);
-  for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * value[0][l % e->n] * (e->dim == 3 ? value[1][l / e->n] : 1);
+  VpGeometryPoint(e->mesh->geometry, cell, xi, at);
+  for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * e->value[i * n + l % n] * (e->dim == 3 ? e->value[j * n + l / n] : 1);
   return weight;
 }
 
@@ -150,14 +140,12 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
                alpha = VpDomainAlpha(e->mesh->geometry->domain, beyond);
   const SideTraces t = SideOf(e, cell, side);
   PetscReal        at[3] = {0}, normal[3] = {0};
-  SidePoints       points = {.cell = cell, .side = side};
   double           phi[MOST], difference[MOST];
 
   PetscFunctionBegin;
-  VpGauss(e->n, points.x, points.w);
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
-    const double weight = EvaluatePoint(e, &points, q, at, phi);
+    const double weight = EvaluatePoint(e, cell, side, q, at, phi);
     PetscScalar  g = 0;
 
     if (value && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
@@ -244,6 +232,8 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.m = (int)PetscPowInt(e.n, e.dim - 1);
   e.ndof = e.m * e.n;
   BuildSecondDerivative(&e.basis, e.second);
+  VpGauss(e.n, e.x, e.w);
+  for (int q = 0; q < e.n; q++) VpBasisEvaluate(&e.basis, e.x[q], e.value + q * e.n, NULL);
   VpTransferHalves(&e.basis, e.half, R);
   PetscCall(FetchSolution(&e, x));
   PetscCall(DMGetGlobalVector(dm, &b));

@@ -24,8 +24,9 @@ typedef struct {
   const VpField *field;
   const VpGrid  *grid;
   VpSet          set;
-  const VpGiven *f[2]; /* the function to integrate; or u and its gradient, NULL: not wanted */
-  double        *host; /* on a device: memory of the host for the values of a batch of places; NULL if no function needs it */
+  const VpGiven *f[2];      /* the function to integrate; or u and its gradient, NULL: not wanted */
+  const double  *values[2]; /* those of a function that is given by its values, on the backend */
+  double        *host;      /* on a device: memory of the host for the values of a batch of places; NULL if no function needs it */
   double        *b;
   /* for squares */
   const double *x;
@@ -96,13 +97,15 @@ static PetscErrorCode UploadValues(const Work *w, const VpPlaces *places, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *values: those of f at the points of places, where the work is done; in scratch memory behind that for points, or where they are given */
-static PetscErrorCode FindValues(const Work *w, const VpPlaces *places, const VpGiven *f, double scratch[], const double **values)
+/* *values: those of f[i] at the points of places, where the work is done. They are in scratch memory behind that for points, or where they
+   were given. */
+static PetscErrorCode FindValues(const Work *w, const VpPlaces *places, int i, double scratch[], const double **values)
 {
-  const size_t size = (size_t)VpGridSize(w->grid);
-  double      *found = scratch + 3 * (size_t)places->n * size;
+  const VpGiven *f = w->f[i];
+  const size_t   size = (size_t)VpGridSize(w->grid);
+  double        *found = scratch + 3 * (size_t)places->n * size;
 
-  *values = f->values ? f->values + (size_t)places->first * size * (size_t)f->components : found;
+  *values = f->values ? w->values[i] + (size_t)places->first * size * (size_t)f->components : found;
   if (f->values) return PETSC_SUCCESS;
   if (w->host && !f->on_device) return UploadValues(w, places, f, found);
   return CallAtPlaces(w, w->field->level->ops, places, f, scratch, found);
@@ -113,7 +116,7 @@ static PetscErrorCode IntegrateValues(void *context, const VpPlaces *places, dou
   const Work     *w = (const Work *)context;
   const PetscBool add = (PetscBool)(w->set.given != VP_GIVEN_SOURCE);
   const double   *values;
-  PetscErrorCode  error = FindValues(w, places, w->f[0], scratch, &values);
+  PetscErrorCode  error = FindValues(w, places, 0, scratch, &values);
 
   return error ? error : w->field->level->ops->integrate(&w->field->level->view, places, w->grid, add, values, w->b);
 }
@@ -130,7 +133,7 @@ static PetscErrorCode AddSquares(void *context, const VpPlaces *places, double s
     const VpGrid *grid = i ? w->slope : w->grid;
 
     if (!w->f[i]) continue;
-    error = FindValues(w, places, w->f[i], scratch, &values);
+    error = FindValues(w, places, i, scratch, &values);
     if (!error) error = level->ops->distance(&level->view, places, n, grid, w->x, values, &w->sum[i][places->first / w->batch]);
   }
   return error;
@@ -150,20 +153,30 @@ static PetscErrorCode RunWork(Work *w, VpWorkOnPlaces work)
                            .context = w};
   int              components = 0;
   PetscBool        stages = PETSC_FALSE;
+  VpValues         values[2];
 
   PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) {
-    if (!w->f[i] || w->f[i]->values) continue;
-    components = PetscMax(components, w->f[i]->components);
-    if (w->f[i]->function || w->f[i]->flux) loop.threads = PETSC_FALSE;
-    if (VpIsDevice(backend) && !w->f[i]->on_device) stages = PETSC_TRUE;
-  }
   if (!loop.last) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) {
+    const VpGiven *f = w->f[i];
+
+    if (f && f->values) {
+      PetscCall(VpValuesGet(backend, f->values, VP_READ, &values[i]));
+      w->values[i] = values[i].at + VpCountPointsBefore(w->field, w->set) * (size_t)f->components;
+    } else if (f) {
+      components = PetscMax(components, f->components);
+      if (f->function || f->flux) loop.threads = PETSC_FALSE;
+      if (VpIsDevice(backend) && !f->on_device) stages = PETSC_TRUE;
+    }
+  }
   if (components) loop.batch = PetscMax(1, PetscMin(loop.batch, DEVICE_POINTS / size));
   if (components) loop.scratch = (size_t)loop.batch * (size_t)size * (size_t)(3 + components);
   if (stages) PetscCall(backend->alloc_host(loop.scratch * sizeof(double), "functions at points", (void **)&w->host));
   PetscCall(VpOnBackend(w->field, &loop));
   if (stages) PetscCall(backend->release_host(w->host));
+  for (int i = 0; i < 2; i++) {
+    if (w->values[i]) PetscCall(VpValuesRestore(&values[i]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

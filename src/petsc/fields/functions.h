@@ -6,7 +6,7 @@ typedef struct {
   VPatchDGBatch    batch; /* At most one of the first four is set. If none is, the function is 0. */
   VPatchDGFunction function;
   VPatchDGFlux     flux;
-  const double    *values; /* [place][point][components] of a set, on the backend */
+  Vec              values; /* [place][point][components], a vector at points */
   void            *ctx;
   int              components;
   PetscBool        on_device; /* The batch form reads and writes device memory. */

@@ -26,11 +26,8 @@ static PetscErrorCode IntegrateData(const VpField *field, int nq, const VpGiven 
   for (int i = -1; i < 4 * field->mesh->dim; i++) {
     const VpSet  set = i < 0 ? VpOwnCells() : (VpSet){i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
     const VpGrid grid = FindGrid(field, &cell, set);
-    VpGiven      f = given[set.given];
 
-    if (!VpIsGiven(&f)) continue;
-    if (f.values) f.values += VpCountPointsBefore(field, set);
-    PetscCall(VpIntegrateFunction(field, &grid, set, &f, b));
+    if (VpIsGiven(&given[set.given])) PetscCall(VpIntegrateFunction(field, &grid, set, &given[set.given], b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,29 +157,20 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
 @*/
 PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec neumann, Vec b)
 {
-  static const char        caller[] = "DMVPatchDGComputeRHSFromPoints()";
-  static const char *const what[] = {[VP_GIVEN_VALUE] = "Dirichlet values", [VP_GIVEN_FLUX] = "Neumann values"};
-  const Vec                from[] = {[VP_GIVEN_SOURCE] = f, [VP_GIVEN_VALUE] = dirichlet, [VP_GIVEN_FLUX] = neumann};
-  VpGiven                  given[VP_GIVEN_KINDS] = {{.components = 1}, {.components = 1}, {.components = 1}};
-  VpValues                 values[VP_GIVEN_KINDS];
-  VpField                  field;
+  static const char caller[] = "DMVPatchDGComputeRHSFromPoints()";
+  const VpGiven     given[] = {[VP_GIVEN_SOURCE] = {.values = f, .components = 1},
+                               [VP_GIVEN_VALUE] = {.values = dirichlet, .components = 1},
+                               [VP_GIVEN_FLUX] = {.values = neumann, .components = 1}};
+  VpField           field;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, caller));
   if (f) PetscCall(DMVPatchDGCheckVector(dm, f, caller));
   PetscCheck(f != b, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: f and b must be different vectors", caller);
   PetscCall(VpFieldGet(dm, &field));
-  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
-    if (from[i] && i != VP_GIVEN_SOURCE) PetscCall(VpPointVectorCheck(&field, (VpGivenKind)i, 1, from[i], caller, what[i]));
-  }
-  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
-    if (from[i]) PetscCall(VpValuesGet(field.level->backend, from[i], VP_READ, &values[i]));
-    if (from[i]) given[i].values = values[i].at;
-  }
+  if (dirichlet) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_VALUE, 1, dirichlet, caller, "Dirichlet values"));
+  if (neumann) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_FLUX, 1, neumann, caller, "Neumann values"));
   PetscCall(ComputeRHS(&field, field.basis->n, given, b));
-  for (int i = 0; i < VP_GIVEN_KINDS; i++) {
-    if (from[i]) PetscCall(VpValuesRestore(&values[i]));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,10 +292,8 @@ PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatc
 PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradients, PetscReal *l2, PetscReal *h1)
 {
   static const char caller[] = "DMVPatchDGComputeDifference()";
-  const Vec         from[] = {values, gradients};
+  VpGiven           given[] = {{.values = values, .components = 1}, {.values = gradients}};
   PetscReal *const  norm[] = {l2, h1};
-  VpGiven           given[] = {{.components = 1}, {.components = 1}};
-  VpValues          there[2];
   VpField           field;
 
   PetscFunctionBegin;
@@ -316,14 +302,7 @@ PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradien
   given[1].components = field.mesh->dim;
   if (l2) PetscCall(DMVPatchDGCheckVector(dm, values, caller));
   if (h1) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_SOURCE, field.mesh->dim, gradients, caller, "gradients"));
-  for (int i = 0; i < 2; i++) {
-    if (norm[i]) PetscCall(VpValuesGet(field.level->backend, from[i], VP_READ, &there[i]));
-    if (norm[i]) given[i].values = there[i].at;
-  }
   PetscCall(ComputeNorms(&field, field.basis->n, x, given, norm));
-  for (int i = 0; i < 2; i++) {
-    if (norm[i]) PetscCall(VpValuesRestore(&there[i]));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

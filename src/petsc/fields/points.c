@@ -244,16 +244,12 @@ static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, V
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  VpGiven  u = {.components = 1};
-  VpField  field;
-  VpValues uv;
+  const VpGiven u = {.values = values, .components = 1};
+  VpField       field;
 
   PetscFunctionBegin;
   PetscCall(GetVectorsField(dm, values, x, "DMVPatchDGSetPointValues()", &field));
-  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &uv));
-  u.values = uv.at;
   PetscCall(FindCoefficients(&field, &u, x));
-  PetscCall(VpValuesRestore(&uv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -75,35 +75,33 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   const PetscScalar *xx;
   PetscScalar       *yy;
   double            *values;
-  VpMesh             mesh[2];
+  const DM_VPatchDG *source, *target;
+  size_t             ndof;
   VpOverlap          o;
   VpBasis            basis;
-  PetscInt           degree[2], ndof;
   Halves             h;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(from, x, caller));
   PetscCall(DMVPatchDGCheckVector(to, y, caller));
-  mesh[0] = DMVPatchDGData(from)->mesh;
-  mesh[1] = DMVPatchDGData(to)->mesh;
-  degree[0] = DMVPatchDGData(from)->degree;
-  degree[1] = DMVPatchDGData(to)->degree;
-  PetscCheck(degree[0] == degree[1], mesh[1]->comm, PETSC_ERR_ARG_INCOMP,
-             "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, degree[0],
-             degree[1]);
-  PetscCall(CheckMeshes(mesh[0], mesh[1]));
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)degree[1], &basis));
-  h.dim = mesh[1]->dim;
+  source = DMVPatchDGData(from);
+  target = DMVPatchDGData(to);
+  PetscCheck(source->degree == target->degree, target->mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, source->degree,
+             target->degree);
+  PetscCall(CheckMeshes(source->mesh, target->mesh));
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)target->degree, &basis));
+  h.dim = target->mesh->dim;
   h.n = basis.n;
   VpTransferHalves(&basis, h.P, h.R);
-  ndof = PetscPowInt(h.n, h.dim);
-  PetscCall(VpOverlapCreate(mesh[0], mesh[1], &o));
-  PetscCall(PetscMalloc1((size_t)o.n * (size_t)ndof, &values));
+  ndof = (size_t)DMVPatchDGCellSize(to);
+  PetscCall(VpOverlapCreate(source->mesh, target->mesh, &o));
+  PetscCall(PetscMalloc1((size_t)o.n * ndof, &values));
   PetscCall(VecGetArrayRead(x, &xx));
-  PetscCall(VpBroadcast(o.sf, (size_t)ndof, MPI_DOUBLE, xx, values));
+  PetscCall(VpBroadcast(o.sf, ndof, MPI_DOUBLE, xx, values));
   PetscCall(VecRestoreArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
-  for (int32_t c = 0; c < mesh[1]->nown; c++) CoverCell(&h, mesh[1], &o, c, values, yy + (size_t)c * (size_t)ndof);
+  for (int32_t c = 0; c < target->mesh->nown; c++) CoverCell(&h, target->mesh, &o, c, values, yy + (size_t)c * ndof);
   PetscCall(VecRestoreArrayWrite(y, &yy));
   PetscCall(PetscFree(values));
   PetscCall(VpOverlapDestroy(&o));

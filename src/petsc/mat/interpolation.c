@@ -76,7 +76,7 @@ static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
   return RunTransfer(P, PETSC_TRUE, x, VP_WRITE, y);
 }
 
-static PetscErrorCode CreateShell(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
+static PetscErrorCode SetUpShell(DM fine, VpLevel from, VpLevel to, Mat P)
 {
   Transfer *t;
 
@@ -84,12 +84,14 @@ static PetscErrorCode CreateShell(DM fine, VpLevel from, VpLevel to, PetscInt m,
   PetscCall(PetscNew(&t));
   *t = (Transfer){.from = VpReference(from), .to = VpReference(to)};
   PetscCall(VpVectorCreate(from, 1, "prolongation", &t->x));
-  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
-  PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));
-  PetscCall(MatShellSetVecType(*P, fine->vectype));
-  PetscCall(MatShellSetOperation(*P, MATOP_MULT, (VpFunction *)MatMult_Transfer));
-  PetscCall(MatShellSetOperation(*P, MATOP_MULT_ADD, (VpFunction *)MatMultAdd_Transfer));
-  PetscCall(MatShellSetOperation(*P, MATOP_MULT_TRANSPOSE, (VpFunction *)MatMultTranspose_Transfer));
+  PetscCall(MatSetType(P, MATSHELL));
+  PetscCall(MatShellSetContext(P, t));
+  PetscCall(MatShellSetContextDestroy(P, TransferDestroy));
+  PetscCall(MatShellSetVecType(P, fine->vectype));
+  PetscCall(MatShellSetOperation(P, MATOP_MULT, (VpFunction *)MatMult_Transfer));
+  PetscCall(MatShellSetOperation(P, MATOP_MULT_ADD, (VpFunction *)MatMultAdd_Transfer));
+  PetscCall(MatShellSetOperation(P, MATOP_MULT_TRANSPOSE, (VpFunction *)MatMultTranspose_Transfer));
+  PetscCall(MatSetUp(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,7 +113,7 @@ static void BuildChildMatrix(int dim, int n, const double P[], int corner, int n
 }
 
 /* Requires: `to` is on the host. */
-static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
+static PetscErrorCode AssembleTransfer(DM fine, VpLevel from, VpLevel to, Mat P)
 {
   VpMesh       mesh = to->mesh, parents = from->mesh;
   const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
@@ -122,13 +124,11 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(parents->nlocal, &position));
   PetscCall(VpMeshPositions(parents, position));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
-  PetscCall(MatSetSizes(*P, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscStrbeginswith(fine->mattype, MATAIJ, &aij));
-  PetscCall(MatSetType(*P, aij ? fine->mattype : MATAIJ));
-  PetscCall(MatSetBlockSize(*P, ndof));
-  PetscCall(MatSeqAIJSetPreallocation(*P, ndof, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*P, ndof, NULL, ndof, NULL));
+  PetscCall(MatSetType(P, aij ? fine->mattype : MATAIJ));
+  PetscCall(MatSetBlockSize(P, ndof));
+  PetscCall(MatSeqAIJSetPreallocation(P, ndof, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(P, ndof, NULL, ndof, NULL));
   for (int32_t c = 0; c < mesh->nown; c++) {
     const int      corner = to->transfer.corner[c];
     const PetscInt row = mesh->first + c;
@@ -137,10 +137,10 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
       PetscCall(PetscMalloc1((size_t)ndof * ndof, &child[corner]));
       BuildChildMatrix(dim, to->basis.n, to->transfer.P, corner, ndof, child[corner]);
     }
-    PetscCall(MatSetValuesBlocked(*P, 1, &row, 1, &position[mesh->relation->parent[c]], child[corner], INSERT_VALUES));
+    PetscCall(MatSetValuesBlocked(P, 1, &row, 1, &position[mesh->relation->parent[c]], child[corner], INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
   for (int corner = 0; corner < 64; corner++) PetscCall(PetscFree(child[corner]));
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,7 +149,7 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
 PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *scale)
 {
   VpLevel   from, to;
-  PetscInt  m, n;
+  PetscInt  block;
   PetscBool shell;
 
   PetscFunctionBegin;
@@ -165,13 +165,13 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
              "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
              "-dm_vpatchdg_backend",
              from->backend->name, to->backend->name);
-  m = to->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
-  n = from->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
+  block = DMVPatchDGCellSize(fine);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
+  PetscCall(MatSetSizes(*P, to->mesh->nown * block, from->mesh->nown * block, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscStrcmp(fine->mattype, MATSHELL, &shell));
   if (!shell) PetscCall(DMVPatchDGGetHostLevel(fine, &to));
   if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
-  if (shell) PetscCall(CreateShell(fine, from, to, m, n, P));
-  else PetscCall(CreateAssembled(fine, from, to, m, n, P));
+  PetscCall(shell ? SetUpShell(fine, from, to, *P) : AssembleTransfer(fine, from, to, *P));
   if (scale) *scale = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
