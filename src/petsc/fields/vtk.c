@@ -339,59 +339,44 @@ static PetscErrorCode CheckName(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* name = the vector's name. A vector without a name, or with a name that PETSc derived from its address, becomes "u", then "u2". */
-static PetscErrorCode GetName(VpMesh mesh, Vec v, PetscViewer viewer, char name[], size_t length)
-{
-  const char *given = ((PetscObject)v)->name;
-  PetscBool   made = PETSC_TRUE;
-  int         number = 1;
-  Vec         other;
-
-  PetscFunctionBegin;
-  if (given) PetscCall(PetscStrncmp(given, "Vec_0x", 6, &made));
-  PetscCall(GetNext((PetscObject)viewer, &other));
-  while (other) {
-    if (SectionOf(mesh, other) == POINT_DATA) number++;
-    PetscCall(GetNext((PetscObject)other, &other));
-  }
-  if (!made) PetscCall(PetscStrncpy(name, given, length));
-  else if (number == 1) PetscCall(PetscStrncpy(name, "u", length));
-  else PetscCall(PetscSNPrintf(name, length, "u%d", number));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Appends a vector to the viewer, which takes over its reference. */
+/* Appends a vector to the viewer, which takes over its reference. A vector of the DM whose name is NULL becomes "u", then "u2". */
 static PetscErrorCode AddVector(DM dm, PetscViewer viewer, const char name[], Vec v)
 {
-  const PetscBool               cells = (PetscBool)(SectionOf(DMVPatchDGData(dm)->mesh, v) == CELL_DATA);
-  const PetscViewerVTKFieldType type = cells ? PETSC_VTK_CELL_FIELD : PETSC_VTK_POINT_FIELD;
+  const VpMesh                  mesh = DMVPatchDGData(dm)->mesh;
+  const PetscViewerVTKFieldType type = SectionOf(mesh, v) == CELL_DATA ? PETSC_VTK_CELL_FIELD : PETSC_VTK_POINT_FIELD;
   PetscObject                   last = (PetscObject)viewer;
+  char                          made[16] = "u";
+  int                           number = 1;
   Vec                           other;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectSetName((PetscObject)v, name));
-  do {
+  PetscCall(GetNext(last, &other));
+  while (other) {
+    last = (PetscObject)other;
+    number += SectionOf(mesh, other) == POINT_DATA;
     PetscCall(GetNext(last, &other));
-    if (other) last = (PetscObject)other;
-  } while (other);
+  }
+  if (number > 1) PetscCall(PetscSNPrintf(made, sizeof(made), "u%d", number));
+  PetscCall(PetscObjectSetName((PetscObject)v, name ? name : made));
   PetscCall(PetscObjectCompose(last, next_key, (PetscObject)v));
   PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type, PETSC_TRUE, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies v, so that the caller may change it. */
+/* Copies v, so that the caller may change it. A name that PETSc derived from its address counts as none. */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
-  char name[128];
-  Vec  copy;
+  const char *name = ((PetscObject)v)->name;
+  PetscBool   made = PETSC_TRUE;
+  Vec         copy;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
   PetscCall(CheckName(viewer));
-  PetscCall(GetName(DMVPatchDGData(dm)->mesh, v, viewer, name, sizeof(name)));
+  if (name) PetscCall(PetscStrncmp(name, "Vec_0x", 6, &made));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
-  PetscCall(AddVector(dm, viewer, name, copy));
+  PetscCall(AddVector(dm, viewer, made ? NULL : name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
