@@ -36,7 +36,3 @@ size_t VpCountPointsBefore(const VpField *, VpSet);
 PetscErrorCode VpPointVectorCreate(const VpField *, VpGivenKind, int components, Vec *);
 /* Ensures: an error on all ranks unless v has the local size of such a vector on every rank. */
 PetscErrorCode VpPointVectorCheck(const VpField *, VpGivenKind, int components, Vec v, const char caller[], const char what[]);
-
-/* estimatecoefficient.c: b += div(a grad u_h); term [own cells] = norm of (a - the DM's coefficient)/sqrt(a) grad u_h. *positive becomes
-   false if a is not a positive number. */
-PetscErrorCode VpEstimateCoefficient(DM, Vec x, const VpGiven *a, Vec b, PetscReal term[], PetscBool *positive);

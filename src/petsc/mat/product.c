@@ -63,31 +63,21 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *most: number of columns that are multiplied at once */
-static PetscErrorCode ChooseColumns(VpMatrix matrix, PetscInt all, PetscInt *most)
-{
-  const VpOperator op = VpMatrixOperator(matrix);
-  VpLevel          level;
-  PetscInt         n = 1;
-
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(op, matrix->dm, &level));
-  if (!VpMeshIsAdaptive(op->mesh)) n = VpColumnsAtOnce(level, all);
-  if (n > 1) PetscCall(VpOperatorRepeat(op, matrix->dm, (int32_t)n));
-  *most = n > 1 ? op->copies : 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *data)
 {
-  VpMatrix matrix;
-  PetscInt all, most;
+  VpMatrix   matrix;
+  VpOperator op;
+  VpLevel    level;
+  PetscInt   all, n = 1;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
+  op = VpMatrixOperator(matrix);
+  PetscCall(VpOperatorGetLevel(op, matrix->dm, &level));
   PetscCall(MatGetSize(X, NULL, &all));
-  PetscCall(ChooseColumns(matrix, all, &most));
-  PetscCall(VpOnColumns(X, Y, most, MultiplyOne, MultiplySome, matrix));
+  if (!VpMeshIsAdaptive(op->mesh)) n = VpColumnsAtOnce(level, all);
+  if (n > 1) PetscCall(VpOperatorRepeat(op, matrix->dm, (int32_t)n));
+  PetscCall(VpOnColumns(X, Y, n > 1 ? op->copies : 1, MultiplyOne, MultiplySome, matrix));
   if (matrix->scale != 1) PetscCall(MatScale(Y, matrix->scale));
   if (matrix->shift != 0) PetscCall(MatAXPY(Y, matrix->shift, X, SAME_NONZERO_PATTERN));
   PetscFunctionReturn(PETSC_SUCCESS);
