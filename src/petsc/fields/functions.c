@@ -3,18 +3,15 @@
 
 enum { DEVICE_POINTS = 1 << 20 }; /* at a time */
 
-PetscErrorCode VpGivenSetMemory(DM dm, PetscMemType where, const char caller[], VpGiven *f)
+PetscErrorCode VpGivenSetMemory(const VpField *field, PetscMemType where, const char caller[], VpGiven *f)
 {
-  VpField field;
-
   PetscFunctionBegin;
-  PetscCall(VpFieldGet(dm, &field));
   PetscCheck(
-    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field.level->backend)), PetscObjectComm((PetscObject)dm),
+    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)), PetscObjectComm((PetscObject)field->dm),
     PETSC_ERR_SUP,
     "%s: functions of device memory are for a DM that works on the GPU; this one's backend is %s. Give PETSC_MEMTYPE_HOST, or take "
     "-dm_vec_type cuda",
-    caller, field.level->backend->name);
+    caller, field->level->backend->name);
   f->on_device = (PetscBool)(f->batch && !PetscMemTypeHost(where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

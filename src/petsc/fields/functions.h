@@ -17,7 +17,7 @@ static inline PetscBool VpIsGiven(const VpGiven *f)
 }
 
 /* Sets the memory that a batch form uses. Ensures: an error on all ranks unless functions of this DM may use it. */
-PetscErrorCode VpGivenSetMemory(DM, PetscMemType where, const char caller[], VpGiven *);
+PetscErrorCode VpGivenSetMemory(const VpField *, PetscMemType where, const char caller[], VpGiven *);
 /* On cells b = the integrals of f times the functions that the grid's matrices stand for. On sides of cells b += those integrals, where f
    is multiplied by the coefficient. */
 PetscErrorCode VpIntegrateFunction(const VpField *, const VpGrid *, VpSet, const VpGiven *f, double b[]);

@@ -52,8 +52,8 @@ static PetscErrorCode ComputeRHSOfFunctions(DM dm, PetscMemType where, VpGiven g
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, caller));
-  for (int i = 0; i < VP_GIVEN_KINDS; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
   PetscCall(VpFieldGet(dm, &field));
+  for (int i = 0; i < VP_GIVEN_KINDS; i++) PetscCall(VpGivenSetMemory(&field, where, caller, &given[i]));
   PetscCall(ComputeRHS(&field, field.basis->n + 2, given, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,8 +201,8 @@ static PetscErrorCode ComputeErrors(DM dm, Vec x, PetscMemType where, VpGiven gi
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  for (int i = 0; i < 2; i++) PetscCall(VpGivenSetMemory(dm, where, caller, &given[i]));
   PetscCall(VpFieldGet(dm, &field));
+  for (int i = 0; i < 2; i++) PetscCall(VpGivenSetMemory(&field, where, caller, &given[i]));
   given[1].components = field.mesh->dim;
   PetscCall(ComputeNorms(&field, field.basis->n + 2, x, given, norm));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -260,8 +260,8 @@ static PetscErrorCode InterpolateFunction(DM dm, PetscMemType where, VpGiven *u,
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCheck(VpIsGiven(u), PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null pointer: argument 2 of %s", caller);
-  PetscCall(VpGivenSetMemory(dm, where, caller, u));
   PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpGivenSetMemory(&field, where, caller, u));
   PetscCall(FindCoefficients(&field, u, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

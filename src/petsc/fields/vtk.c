@@ -76,8 +76,8 @@ static PetscErrorCode WriteParts(Vtk *vtk, const char *data, size_t bytes)
   PetscCallMPI(MPI_Gather(&mine, 1, MPI_UINT64_T, of_rank, 1, MPI_UINT64_T, 0, vtk->comm));
   for (size_t at = 0; vtk->rank && at < bytes; at += CHUNK)
     PetscCallMPI(MPI_Send(data + at, (int)PetscMin(bytes - at, CHUNK), MPI_BYTE, 0, 0, vtk->comm));
-  for (int r = 0; r < vtk->size; r++) total += of_rank[r];
   if (!vtk->rank) {
+    for (int r = 0; r < vtk->size; r++) total += of_rank[r];
     WriteBytes(vtk, &total, sizeof(total));
     PetscCall(WritePart(vtk, data, bytes));
   }
@@ -121,7 +121,7 @@ static void FillConnectivity(const Vtk *vtk, const Array *a, int32_t cell, void 
   }
 }
 
-/* the ends of the linear cells' corners */
+/* Writes where the corners of each linear cell end. */
 static void FillOffsets(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
   for (int i = 0; i < vtk->ncell; i++) ((int64_t *)to)[i] = (((int64_t)vtk->mesh->first + cell) * vtk->ncell + i + 1) * vtk->ncorner;
@@ -250,7 +250,7 @@ static PetscErrorCode WriteHeader(Vtk *vtk, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Writes an array: the values of a vector of the DM are those at its equidistant points. */
+/* Writes an array. A vector of the DM is evaluated at the equidistant points. */
 static PetscErrorCode WriteArray(Vtk *vtk, Array *a, Vec v)
 {
   const PetscBool points = (PetscBool)(a->section == POINT_DATA);

@@ -57,12 +57,11 @@ PetscErrorCode PCVPatchDGReadHint(PC pc)
 {
   VpChoice   *choice = &PCVPatchDGData(pc)->choice;
   const char *prefix = ((PetscObject)pc)->prefix;
-  PetscBool   set = PETSC_FALSE;
 
   PetscFunctionBegin;
   choice->hint[0] = 0;
   if (((PetscObject)pc)->tablevel) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-ksp_type", choice->hint, sizeof(choice->hint), &set));
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-ksp_type", choice->hint, sizeof(choice->hint), NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -147,7 +147,7 @@ PetscErrorCode PCCreate_VPatch(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
   VpSettingsPreset(&settings, data);
-  PetscCall(VpPCBaseCreate(pc, &data->inverse, &ops));
+  VpPCBaseCreate(pc, &data->inverse, &ops);
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -311,7 +311,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
   VpSettingsPreset(&PCVPatchDGSettings, data);
-  PetscCall(VpPCBaseCreate(pc, &data->inverse, &ops));
+  VpPCBaseCreate(pc, &data->inverse, &ops);
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,29 +25,25 @@ static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
 
 /* KSPRICHARDSON tests the true residual unless the user chose a norm. Refinement (richardson.c) supports no other norm, and constants only
    if they are the null space. */
-static PetscErrorCode SetNorm(PC pc, KSP ksp)
+static void ChooseNorm(PC pc, KSP ksp)
 {
   const VpPCBase *inverse = pc->data;
-  PetscBool       same, fuses;
+  PetscBool       fuses;
 
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
-  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (strcmp(((PetscObject)ksp)->type_name, KSPRICHARDSON)) return;
   if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
   fuses = (PetscBool)(ksp->normtype != KSP_NORM_PRECONDITIONED && (!inverse->one || inverse->eigenvalue == 0));
   pc->ops->applyrichardson = fuses ? VpPCBaseApplyRichardson : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc's QMRCGS adds the last direction of its previous solve to the first direction, and its residual norm does not see the error in x.
    This sets the last direction to 0. */
 static PetscErrorCode ForgetDirections(KSP ksp)
 {
-  PetscBool same;
+  const PetscBool keeps = (PetscBool)!strcmp(((PetscObject)ksp)->type_name, KSPQMRCGS);
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPQMRCGS, &same));
-  for (PetscInt i = 0; same && i < ksp->nwork; i++) PetscCall(VecSet(ksp->work[i], 0));
+  for (PetscInt i = 0; keeps && i < ksp->nwork; i++) PetscCall(VecSet(ksp->work[i], 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +57,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VpPCBaseMeet(pc, ksp));
   if (VpPCBaseData(pc)->ops->met) PetscCall(VpPCBaseData(pc)->ops->met(pc, ksp));
   PetscCall(VpConstantsMeet(pc));
-  PetscCall(SetNorm(pc, ksp));
+  ChooseNorm(pc, ksp);
   PetscCall(VpConstantsWarn(pc, b));
   VpPCBaseData(pc)->guess = 0;
   if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));
@@ -101,9 +97,8 @@ PetscErrorCode VpPCBaseView(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPCBaseCreate(PC pc, VpPCBase *inverse, const VpPCBaseOps *ops)
+void VpPCBaseCreate(PC pc, VpPCBase *inverse, const VpPCBaseOps *ops)
 {
-  PetscFunctionBegin;
   inverse->ops = ops;
   inverse->scale = 1;
   pc->data = inverse;
@@ -116,5 +111,4 @@ PetscErrorCode VpPCBaseCreate(PC pc, VpPCBase *inverse, const VpPCBaseOps *ops)
   pc->ops->postsolve = VpPCBasePostSolve;
   pc->ops->reset = VpPCBaseReset;
   pc->ops->destroy = VpPCBaseDestroy;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

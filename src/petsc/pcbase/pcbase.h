@@ -59,7 +59,7 @@ static inline PetscBool VpPCBaseSpreadIsSingle(const VpPCBase *inverse)
 }
 
 /* pcbase.c: sets the PC's data and operations */
-PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
+void VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
 /* setup.c: tests whether constants are the null space without the reaction, and the reaction, which is range[0] then, is below this
    fraction of a/h^2 */
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *, PetscReal share);
@@ -70,7 +70,7 @@ PetscErrorCode VpPCBaseView(PC, PetscViewer);
 PetscErrorCode VpPCBaseReset(PC);
 PetscErrorCode VpPCBaseSetUp(PC);
 /* Requests a new set-up after an option has changed. */
-PetscErrorCode VpPCBaseChanged(PC);
+void VpPCBaseChanged(PC);
 /* Builds the PC for a KSP unless it is built. NULL: for an application without a KSP */
 PetscErrorCode VpPCBaseMeet(PC, KSP);
 

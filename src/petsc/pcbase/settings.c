@@ -30,7 +30,7 @@ PetscErrorCode VpPCBaseSet(PC pc, const VpSettings *settings, int setting, Petsc
   PetscCall(VpSettingCheck(s, (PetscObject)pc, value));
   if (!same || VpSettingValue(s, pc->data) == value) PetscFunctionReturn(PETSC_SUCCESS);
   VpSettingStore(s, value, pc->data);
-  PetscCall(VpPCBaseChanged(pc));
+  VpPCBaseChanged(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

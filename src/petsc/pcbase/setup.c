@@ -151,10 +151,8 @@ PetscErrorCode VpPCBaseMeet(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPCBaseChanged(PC pc)
+void VpPCBaseChanged(PC pc)
 {
-  PetscFunctionBegin;
   VpPCBaseData(pc)->changed = PETSC_TRUE;
   pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

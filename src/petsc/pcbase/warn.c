@@ -47,19 +47,15 @@ PetscBool VpIsWatched(KSP ksp)
   return ((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE;
 }
 
-/* *check: the KSP's default test reports convergence in a norm that may differ from the true residual's */
-static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
+/* Tests whether the KSP's default test reports convergence in a norm that may differ from the true residual's. */
+static PetscBool IsToCheck(KSP ksp, PetscBool stiff)
 {
   const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
 
-  PetscFunctionBegin;
-  *check = PETSC_FALSE;
-  if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  *check = stiff || ksp->reason == KSP_CONVERGED_ATOL || !VpKSPKeepsResidual(((PetscObject)ksp)->type_name) ||
-           ksp->normtype != KSP_NORM_UNPRECONDITIONED;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol || ksp->transpose_solve) return PETSC_FALSE;
+  if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) return PETSC_FALSE;
+  return stiff || ksp->reason == KSP_CONVERGED_ATOL || !VpKSPKeepsResidual(((PetscObject)ksp)->type_name) ||
+         ksp->normtype != KSP_NORM_UNPRECONDITIONED;
 }
 
 static PetscErrorCode RemoveUnreached(PC pc, Vec r)
@@ -102,16 +98,15 @@ static PetscBool IsStiff(const VpProblem *problem)
 
 PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PetscBool stiff, check, wanted;
+  PetscBool stiff, wanted;
   PetscReal bnorm, rnorm;
   char      remedy[128];
 
   PetscFunctionBegin;
   if (!VpIsWatched(ksp) || !VpPCBaseData(pc)->op) PetscFunctionReturn(PETSC_SUCCESS);
   stiff = IsStiff(&VpPCBaseData(pc)->op->problem);
-  PetscCall(IsToCheck(ksp, stiff, &check));
   PetscCall(VpWarnWanted(pc, VP_WARN_RESIDUAL, &wanted));
-  if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wanted || !IsToCheck(ksp, stiff)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TrueNorms(pc, b, x, &bnorm, &rnorm));
   if (bnorm == 0 || rnorm <= 10 * PetscMax(ksp->rtol * bnorm, ksp->abstol)) PetscFunctionReturn(PETSC_SUCCESS);
   if (stiff)
