@@ -16,13 +16,13 @@ PetscErrorCode VpGivenSetMemory(const VpField *field, PetscMemType where, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what work on places is about */
+/* what the work on places needs */
 typedef struct {
   const VpField *field;
   const VpGrid  *grid;
   VpSet          set;
   const VpGiven *f[2];      /* the function to integrate; or u and its gradient, NULL: not wanted */
-  const double  *values[2]; /* those of a function that is given by its values, on the backend */
+  const double  *values[2]; /* [place][point][components] on the backend, of a function that is given by values; otherwise NULL */
   double        *host;      /* on a device: memory of the host for the values of a batch of places; NULL if no function needs it */
   double        *b;
   /* for squares */
@@ -58,7 +58,7 @@ static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlac
   return error ? error : CallFunction(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), x, side < 0 ? NULL : normal, values);
 }
 
-/* values of a function of the host, to be uploaded */
+/* values of a function of the host that will be uploaded */
 typedef struct {
   const Work    *work;
   const VpOps   *ops;
@@ -94,8 +94,7 @@ static PetscErrorCode UploadValues(const Work *w, const VpPlaces *places, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *values: those of f[i] at the points of places, where the work is done. They are in scratch memory behind that for points, or where they
-   were given. */
+/* *values: f[i] at the points of places, in memory where the work is done. Computed values are in scratch memory behind the points. */
 static PetscErrorCode FindValues(const Work *w, const VpPlaces *places, int i, double scratch[], const double **values)
 {
   const VpGiven *f = w->f[i];

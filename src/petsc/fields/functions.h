@@ -1,4 +1,4 @@
-/* Functions at points: the user's, in each of their forms, and those with coefficients in a vector. */
+/* Functions at points: functions of the user in each of their forms, and functions with coefficients in a vector. */
 #pragma once
 #include "places.h"
 
@@ -30,7 +30,7 @@ typedef enum { VP_COORDINATES, VP_VALUE, VP_SLOPE } VpPointKind;
 /* to [points][numbers] = a quantity at the points of own cells, or of their sides with data of this kind. points: [n] other points in [0,1]
    than Gauss points, or NULL. x: coefficients; NULL for coordinates */
 PetscErrorCode VpComputeAtPoints(const VpField *, VpGivenKind, VpPointKind, const double points[], Vec x, Vec to);
-/* number of points on the sides of this kind with a smaller number; side 2 dim: on all of them */
+/* number of points on the sides of this kind with a smaller number; side 2 dim: on all of them; 0 for cells */
 size_t VpCountPointsBefore(const VpField *, VpSet);
 /* Creates a vector of the DM's type with `components` numbers per point. */
 PetscErrorCode VpPointVectorCreate(const VpField *, VpGivenKind, int components, Vec *);

@@ -132,7 +132,7 @@ static PetscBool HasWeights(const VpField *field, const VpPlacesLoop *loop)
   return (PetscBool)(loop->weighted && field->level->problem.coefficient);
 }
 
-/* the places of a loop on the host between two lines of progress */
+/* the places [first, last) of a loop on the host, after which it may report progress */
 typedef struct {
   const VpField      *field;
   const VpPlacesLoop *loop;

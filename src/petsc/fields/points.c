@@ -2,7 +2,7 @@
    other. */
 #include "functions.h"
 
-/* number of points on a cell or on a side of one */
+/* number of points of a cell, or of one of its sides */
 static size_t CountPointsOfPlace(const VpField *field, VpGivenKind given)
 {
   return (size_t)PetscPowInt(field->basis->n, field->mesh->dim - (given != VP_GIVEN_SOURCE));
@@ -72,7 +72,7 @@ static PetscErrorCode EvaluateAtPlaces(void *context, const VpPlaces *places, do
   return e->level->ops->evaluate(&e->level->view, places, e->n, e->grid, e->x, to);
 }
 
-/* Restricts the grids of a cell to what a quantity needs on a set. */
+/* Makes the grids of a quantity on a set from the grid of a cell, which is the first. */
 static void ChooseGrids(const VpField *field, VpSet set, VpPointKind what, Evaluation *e)
 {
   const int dim = field->mesh->dim;
