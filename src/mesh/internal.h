@@ -125,7 +125,7 @@ static inline PetscBool VpIsIn(VpRange range, int64_t position)
    layers, and the cells of `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep,
    extra: NULL where there are none. Each group is sorted; group g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
-PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4]); /* sorts the groups of such a set */
+PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4]); /* sorts the groups of such a set, from start on */
 /* adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1 */
 PetscErrorCode VpAddAround(VpLattice, VpRange own, PetscBool corners, int64_t cell, VpCellSet *);
 

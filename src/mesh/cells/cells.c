@@ -30,9 +30,19 @@ typedef struct {
   VpLattice          parents;
   int                generation;                 /* 1, or 0 where families are cells */
   uint8_t            family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
+  int32_t            missing;                    /* what stands for a neighbour that is not local */
   _Atomic int64_t    lost;                       /* neighbours that are not local */
   _Atomic int64_t    inner;                      /* see VpMesh->ninner */
 } Filling;
+
+/* the local number of a family's first cell if the whole family is own, VP_UNKNOWN if not; a boundary stays */
+static int32_t LocalFamily(const Filling *fill, int64_t first)
+{
+  const int32_t local = VpLocalOf(fill->positions, first), last = (1 << fill->generation * fill->mesh->dim) - 1;
+
+  if (local < 0) return local;
+  return local + last < fill->mesh->nown && VpLocalOf(fill->positions, first + last) == local + last ? local : VP_UNKNOWN;
+}
 
 static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 {
@@ -43,12 +53,10 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 
   VpLatticeDecode(parents, parent, &f->box, f->corner);
   for (int side = 0; side <= nside; side++) {
-    const int64_t next = side < nside ? VpLatticeMove(parents, parent, side) : parent, first = next < 0 ? next : next << shift;
+    const int64_t next = side < nside ? VpLatticeMove(parents, parent, side) : parent;
 
-    f->first[side] = first;
-    f->local[side] = VP_UNKNOWN;
-    if (first < 0) f->local[side] = (int32_t)first;
-    else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown) f->local[side] = (int32_t)(first - mesh->first);
+    f->first[side] = next < 0 ? next : next << shift;
+    f->local[side] = LocalFamily(fill, f->first[side]);
   }
   bits = VpShapeOf(mesh->geometry->lattice, f->box)->bits;
   for (int d = 0; d < 3; d++) {
@@ -58,13 +66,15 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
   }
 }
 
+/* Of a level of an adaptive mesh, all cells beyond these sides are local: it ends where one is missing. */
 static inline int32_t Neighbor(const Filling *fill, const Family *f, int child, int side)
 {
-  const int     family = fill->family[child][side], number = fill->mirror[child][side];
-  const int32_t local = f->local[family];
+  const int family = fill->family[child][side], number = fill->mirror[child][side];
+  int32_t   local = f->local[family];
 
   if (local != VP_UNKNOWN) return local < 0 ? local : local + number;
-  return VpLocalOf(fill->positions, f->first[family] + number);
+  local = VpLocalOf(fill->positions, f->first[family] + number);
+  return local == VP_UNKNOWN ? fill->missing : local;
 }
 
 static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
@@ -105,6 +115,7 @@ PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
   Filling   fill = {.mesh = mesh, .positions = positions, .parents = mesh->geometry->lattice, .generation = generation};
 
   PetscFunctionBegin;
+  fill.missing = VpMeshIsPart(mesh) ? VP_LEVEL_END : VP_UNKNOWN;
   if (generation) PetscCall(VpLatticeCreateUniform(mesh->geometry->domain, mesh->level - 1, &fill.parents));
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->box));
   PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));

@@ -70,14 +70,10 @@ static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, VpRange o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4])
+PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4])
 {
   PetscFunctionBegin;
-  for (int g = 0; g < 4; g++) {
-    const int32_t start = g ? end[g - 1] : 0;
-
-    PetscCall(PetscSortInt64(end[g] - start, (PetscInt64 *)halo->key + start));
-  }
+  for (int g = 0; g < 4; start = end[g++]) PetscCall(PetscSortInt64(end[g] - start, (PetscInt64 *)halo->key + start));
   VpDictionaryIndex(halo);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +111,7 @@ PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, co
   end[2] = halo->n;
   PetscCall(AddForeign(own, extra, halo));
   end[3] = halo->n;
-  PetscCall(VpHaloSort(halo, end));
+  PetscCall(VpHaloSort(halo, 0, end));
   PetscCall(VpDictionaryDestroy(&border));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,12 +74,15 @@ static void FindRelations(void *context, int32_t piece, int32_t begin, int32_t e
 PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse, VpLattice by,
                             const VpCoarsening *step)
 {
-  const int32_t    nparent = fine->leaf ? coarse->nlocal : coarse->nown;
-  const PetscBool  all = (PetscBool)(VpLatticeIsUniform(fine->geometry->lattice) && VpLatticeIsUniform(step->coarse) && !step->box);
-  const VpRelation relation = fine->relation;
-  Relating         relating = {fine, of_fine, of_coarse, nparent, all ? fine->dim : 0, .lost = 0};
+  const int32_t   nparent = fine->leaf ? coarse->nlocal : coarse->nown;
+  const PetscBool all = (PetscBool)(VpLatticeIsUniform(fine->geometry->lattice) && VpLatticeIsUniform(step->coarse) && !step->box);
+  VpRelation      relation;
+  Relating        relating = {fine, of_fine, of_coarse, nparent, all ? fine->dim : 0, .lost = 0};
 
   PetscFunctionBegin;
+  PetscCall(PetscNew(&relation));
+  fine->relation = relation;
+  relation->coarse = VpReference(coarse);
   relation->by = VpReference(by);
   relation->step = step;
   PetscCall(VpMallocLarge(fine->nhalo, &relation->parent));
@@ -97,8 +100,6 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpLattice by, const VpC
   VpPositions of[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&fine->relation));
-  fine->relation->coarse = VpReference(coarse);
   PetscCall(VpPositionsCreate(fine, &of[0]));
   PetscCall(VpPositionsCreate(coarse, &of[1]));
   PetscCall(VpMeshRelate(fine, &of[0], coarse, &of[1], by, step));

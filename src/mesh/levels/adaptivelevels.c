@@ -1,6 +1,5 @@
 /* The levels of an adaptive mesh: the cells of every depth, among its leaves and the ancestors of finer ones. */
 #include "adaptivelevels.h"
-#include "../../base/threads.h"
 
 /* the leaves along p4est's curve: where they, and every rank's, begin on the lattice of the greatest depth */
 typedef struct {
@@ -44,18 +43,18 @@ static PetscErrorCode CellsCreate(const Curve *curve, int depth, VpLevelCells *c
   PetscCall(VpLatticeCreateUniform(leaves->geometry->domain, depth, &cells->lattice));
   PetscCall(PetscMalloc2(leaves->size + 1, &cells->start, leaves->nown, &cells->leaf));
   for (int r = 0; r <= leaves->size; r++) cells->start[r] = (curve->begin[r] + ((int64_t)1 << shift) - 1) >> shift;
-  PetscCall(VpCellSetCreate(&cells->own));
+  PetscCall(VpCellSetCreate(&cells->all));
   PetscCall(VpCellSetCreate(&cells->sweep));
   PetscCall(VpCellSetCreate(&cells->extra));
-  PetscCall(VpCellSetCreate(&cells->ghosts));
   for (int32_t i = 0; i < leaves->nown; i++) {
     const int64_t cell = curve->position[i] >> shift;
 
     if (leaves->geometry->depth[i] < depth || cell == last || cell < cells->start[curve->rank]) continue;
-    cells->leaf[cells->own.n] = leaves->geometry->depth[i] == depth ? i : -1;
-    PetscCall(VpCellSetAdd(&cells->own, cell));
+    cells->leaf[cells->all.n] = leaves->geometry->depth[i] == depth ? i : -1;
+    PetscCall(VpCellSetAdd(&cells->all, cell));
     last = cell;
   }
+  cells->nown = cells->all.n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,28 +63,10 @@ static PetscErrorCode CellsDestroy(VpLevelCells *cells)
   PetscFunctionBegin;
   PetscCall(VpLatticeDestroy(&cells->lattice));
   PetscCall(PetscFree2(cells->start, cells->leaf));
-  PetscCall(VpDictionaryDestroy(&cells->own));
+  PetscCall(VpDictionaryDestroy(&cells->all));
   PetscCall(VpDictionaryDestroy(&cells->sweep));
   PetscCall(VpDictionaryDestroy(&cells->extra));
-  PetscCall(VpDictionaryDestroy(&cells->ghosts));
   PetscCall(PetscFree(cells->owner));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Place(VpMesh mesh, const VpLevelCells *cells)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->geometry->box));
-  PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));
-  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->geometry->zone));
-  for (int32_t i = 0; i < mesh->nlocal; i++) {
-    int32_t *coord = mesh->geometry->coord + 3 * (size_t)i;
-
-    VpLatticeDecode(mesh->geometry->lattice, i < mesh->nown ? VpCellSetAt(&cells->own, i) : VpCellSetAt(&cells->ghosts, i - mesh->nown),
-                    &mesh->geometry->box[i], coord);
-    mesh->geometry->zone[i] = 0;
-    for (int d = 0; d < mesh->dim; d++) mesh->geometry->zone[i] |= (uint8_t)(VpZoneOf(mesh->level, coord[d]) << 2 * d);
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,7 +81,7 @@ static PetscErrorCode SetLeaves(VpMesh mesh, const VpLevelCells *cells)
 }
 
 /* a level with a part of its lattice's cells */
-static PetscErrorCode CreatePart(VpMesh leaves, const VpLevelCells *cells, int depth, VpMesh *out)
+static PetscErrorCode CreatePart(VpMesh leaves, VpLevelCells *cells, int depth, VpMesh *out, VpPositions *positions)
 {
   VpMesh mesh;
 
@@ -108,25 +89,28 @@ static PetscErrorCode CreatePart(VpMesh leaves, const VpLevelCells *cells, int d
   PetscCall(VpMeshBegin(leaves->comm, VpReference(cells->lattice), &mesh));
   *out = mesh;
   mesh->level = mesh->least = depth;
-  mesh->nown = cells->own.n;
-  mesh->nface = mesh->nown + cells->end[0];
-  mesh->nsweep = mesh->nown + cells->end[1];
-  mesh->nhalo = mesh->nown + cells->end[2];
-  mesh->nlocal = mesh->nown + cells->end[3];
+  mesh->nown = cells->nown;
+  mesh->nface = cells->end[0];
+  mesh->nsweep = cells->end[1];
+  mesh->nhalo = cells->end[2];
+  mesh->nlocal = cells->end[3];
   PetscCall(PetscCalloc1(mesh->size + 1, &mesh->starts));
   mesh->starts[cells->rank + 1] = mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mesh->starts, mesh->size + 1, MPIU_INT, MPI_SUM, mesh->comm));
   for (int r = 0; r < mesh->size; r++) mesh->starts[r + 1] += mesh->starts[r];
   mesh->ncell = mesh->starts[mesh->size];
   mesh->first = mesh->starts[cells->rank];
-  PetscCall(Place(mesh, cells));
   PetscCall(VpMeshSetExchange(mesh, cells->owner));
   PetscCall(SetLeaves(mesh, cells));
+  *positions = (VpPositions){.other = cells->all};
+  PetscCall(VpMeshSetCells(mesh, positions));
+  cells->all = (VpCellSet){0};
+  PetscCall(CellsDestroy(cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the ordinary mesh of all cells of the least depth */
-static PetscErrorCode CreateBase(VpMesh leaves, const VpLevelCells *cells, VpMesh *mesh)
+static PetscErrorCode CreateBase(VpMesh leaves, VpLevelCells *cells, VpMesh *mesh, VpPositions *positions)
 {
   PetscInt *counts;
 
@@ -136,59 +120,8 @@ static PetscErrorCode CreateBase(VpMesh leaves, const VpLevelCells *cells, VpMes
   PetscCall(VpMeshBuild(leaves->comm, cells->lattice, counts, &cells->sweep, &cells->extra, mesh));
   PetscCall(PetscFree(counts));
   PetscCall(SetLeaves(*mesh, cells));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a level and the next coarser one, and their cells */
-typedef struct {
-  VpMesh             fine;
-  const VpPositions *of_fine, *of_coarse;
-  int32_t           *ninner; /* [piece] sides of own cells beyond which there are cells */
-} Relations;
-
-/* the local cell beyond a side, or what stands for the boundary or for none */
-static int32_t Beyond(VpMesh level, const VpPositions *positions, int32_t cell, int side)
-{
-  if (cell < level->nsweep) return VpMeshNeighbor(level, cell, side);
-  return VpLocalOf(positions, VpLatticeMove(level->geometry->lattice, VpPositionOf(positions, cell), side));
-}
-
-/* A neighbour is a sibling, or the child of the parent's neighbour on the side where they meet. */
-static void FindNeighbors(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Relations *r = context;
-  const VpMesh     mesh = r->fine;
-  const VpRelation relation = mesh->relation;
-  const int        nside = 2 * mesh->dim;
-
-  r->ninner[piece] = 0;
-  for (int32_t i = first; i < last; i++) {
-    const int q = (int)(VpPositionOf(r->of_fine, i) & ((1 << mesh->dim) - 1));
-
-    for (int side = 0; side < nside; side++) {
-      const int32_t next =
-        (q >> side / 2 & 1) == side % 2 ? Beyond(relation->coarse, r->of_coarse, relation->parent[i], side) : relation->parent[i];
-      int32_t to = VpIsBoundary(next) ? next : VP_LEVEL_END;
-
-      if (next >= 0 && relation->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
-        to = relation->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];
-      mesh->neighbor[(size_t)nside * i + side] = to;
-      r->ninner[piece] += i < mesh->nown && to >= 0;
-    }
-  }
-}
-
-static PetscErrorCode SetNeighbors(VpMesh mesh, const VpPositions *of_fine, const VpPositions *of_coarse)
-{
-  const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  Relations     r = {.fine = mesh, .of_fine = of_fine, .of_coarse = of_coarse};
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)2 * mesh->dim * mesh->nsweep, &mesh->neighbor));
-  PetscCall(PetscMalloc1(pieces, &r.ninner));
-  VpLoop(mesh->nsweep, FindNeighbors, &r);
-  for (int32_t i = 0; i < pieces; i++) mesh->ninner += r.ninner[i];
-  PetscCall(PetscFree(r.ninner));
+  PetscCall(VpPositionsCreate(*mesh, positions));
+  PetscCall(CellsDestroy(cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,33 +161,45 @@ static PetscErrorCode SetEnds(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* relations between a level and the next coarser one, after those of all coarser ones; *positions: of the level's cells */
-static PetscErrorCode Relate(VpMesh fine, VpPositions *positions)
+static PetscErrorCode RelateLevels(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse)
 {
   const VpLattice     lattice = fine->geometry->lattice;
   const VpCoarsening *step;
-  VpPositions         coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpPositionsCreate(fine, positions));
-  if (!fine->relation) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Relate(fine->relation->coarse, &coarse));
   PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
-  PetscCall(VpMeshRelate(fine, positions, fine->relation->coarse, &coarse, lattice, step));
-  PetscCall(SetNeighbors(fine, positions, &coarse));
+  PetscCall(VpMeshRelate(fine, of_fine, coarse, of_coarse, lattice, step));
   PetscCall(SetEnds(fine));
-  PetscCall(VpDictionaryDestroy(&coarse.other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ghosts of a level are known before those of coarser ones, neighbours after them. */
+/* Creates the level of a depth and all coarser ones. Takes over `cells`, and gives the positions of the level's cells. */
+static PetscErrorCode CreateLevel(const Curve *curve, VpLevelCells *cells, int depth, VpMesh *mesh, VpPositions *positions)
+{
+  VpLevelCells coarser;
+  VpMesh       coarse;
+  VpPositions  of_coarse;
+
+  PetscFunctionBegin;
+  if (depth == curve->leaves->least) PetscCall(CreateBase(curve->leaves, cells, mesh, positions));
+  else {
+    PetscCall(CellsCreate(curve, depth - 1, &coarser));
+    PetscCall(VpLevelCellsSetGhosts(cells, &coarser, curve->leaves->comm));
+    PetscCall(CreatePart(curve->leaves, cells, depth, mesh, positions));
+    PetscCall(CreateLevel(curve, &coarser, depth - 1, &coarse, &of_coarse));
+    PetscCall(RelateLevels(*mesh, positions, coarse, &of_coarse));
+    PetscCall(VpDictionaryDestroy(&of_coarse.other));
+    PetscCall(VpMeshDestroy(&coarse));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
 {
   const int    bits = leaves->dim * leaves->level;
   Curve        curve;
-  VpLevelCells fine, coarse;
+  VpLevelCells cells;
   VpPositions  positions;
-  VpMesh      *mesh = finest;
 
   PetscFunctionBegin;
   PetscCheck(bits < 62 && leaves->geometry->domain->nbox < (int64_t)1 << (62 - bits), leaves->comm, PETSC_ERR_SUP,
@@ -262,21 +207,10 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
              (int)leaves->geometry->domain->nbox, leaves->level);
   *finest = NULL;
   PetscCall(CurveCreate(leaves, &curve));
-  PetscCall(CellsCreate(&curve, leaves->level, &fine));
-  for (int depth = leaves->level; depth > leaves->least; depth--) {
-    PetscCall(CellsCreate(&curve, depth - 1, &coarse));
-    PetscCall(VpLevelCellsSetGhosts(&fine, &coarse, leaves->comm));
-    PetscCall(CreatePart(leaves, &fine, depth, mesh));
-    PetscCall(CellsDestroy(&fine));
-    fine = coarse;
-    PetscCall(PetscNew(&(*mesh)->relation));
-    mesh = &(*mesh)->relation->coarse;
-  }
-  PetscCall(CreateBase(leaves, &fine, mesh));
-  PetscCall(CellsDestroy(&fine));
-  PetscCall(PetscFree2(curve.position, curve.begin));
-  PetscCall(Relate(*finest, &positions));
+  PetscCall(CellsCreate(&curve, leaves->level, &cells));
+  PetscCall(CreateLevel(&curve, &cells, leaves->level, finest, &positions));
   PetscCall(VpDictionaryDestroy(&positions.other));
+  PetscCall(PetscFree2(curve.position, curve.begin));
   PetscCall(VpMeshSetTransport(*finest, leaves->transport, leaves->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,12 +7,11 @@ typedef struct {
   PetscMPIInt  size, rank;
   VpLattice    lattice;
   int64_t     *start;        /* [size + 1] where every rank's cells begin */
-  VpCellSet    own;          /* along the curve */
-  int32_t     *leaf;         /* [own.n] as in VpMesh */
+  VpCellSet    all;          /* own cells along the curve, then ghosts in the groups of VpHaloCreate */
+  int32_t      nown, end[4]; /* where these end in `all` */
+  int32_t     *leaf;         /* [nown] as in VpMesh */
   VpCellSet    sweep, extra; /* cells that the finer level needs: leaves at its ends, parents */
-  VpCellSet    ghosts;       /* in the groups of VpHaloCreate, which end at */
-  int32_t      end[4];
-  PetscSFNode *owner; /* [ghosts.n] */
+  PetscSFNode *owner;        /* [end[3] - nown] of ghosts */
 } VpLevelCells;
 
 /* Sets the ghosts of a level and their owners, and what that needs of the next coarser one, whose own cells are known. Collective */

@@ -35,7 +35,7 @@ static int32_t FirstChild(const Search *s, int64_t parent)
 {
   int32_t i;
 
-  if (IsOwn(s->fine, parent << s->dim)) return VpCellSetFind(&s->fine->own, parent << s->dim);
+  if (IsOwn(s->fine, parent << s->dim)) return VpCellSetFind(&s->fine->all, parent << s->dim);
   i = VpDictionaryFind(&s->known, &(uint64_t){parent});
   return i < 0 ? -1 : ((int32_t *)s->known.item)[i];
 }
@@ -66,7 +66,7 @@ static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
     rank[n] = OwnerOf(s->fine, child[n]);
     n += rank[n] != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
   }
-  PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, rank, sizeof(*child), child}, NumberOf, &s->fine->own, number));
+  PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, rank, sizeof(*child), child}, NumberOf, &s->fine->all, number));
   for (PetscInt i = 0; i < n; i++) {
     int32_t at, first = (int32_t)number[i];
 
@@ -114,14 +114,14 @@ static PetscErrorCode FindBorder(Search *s, VpCellSet *leaves)
   int64_t last = -1;
 
   PetscFunctionBegin;
-  for (int32_t i = 0; i < s->fine->own.n && s->fine->size > 1; i++) {
-    const int64_t parent = VpCellSetAt(&s->fine->own, i) >> s->dim;
+  for (int32_t i = 0; i < s->fine->nown && s->fine->size > 1; i++) {
+    const int64_t parent = VpCellSetAt(&s->fine->all, i) >> s->dim;
 
     if (parent != last && IsAtBorder(s, parent)) PetscCall(VpCellSetAdd(&s->families, parent));
     last = parent;
   }
-  for (int32_t i = 0; i < s->coarse->own.n && s->fine->size > 1; i++) {
-    const int64_t cell = VpCellSetAt(&s->coarse->own, i);
+  for (int32_t i = 0; i < s->coarse->nown && s->fine->size > 1; i++) {
+    const int64_t cell = VpCellSetAt(&s->coarse->all, i);
 
     if (s->coarse->leaf[i] >= 0 && IsAtBorder(s, cell)) PetscCall(VpCellSetAdd(leaves, cell));
   }
@@ -171,12 +171,6 @@ static PetscErrorCode FindFamilies(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* adds the cell to the ghosts unless it is own */
-static PetscErrorCode AddGhost(Search *s, int64_t cell)
-{
-  return IsOwn(s->fine, cell) ? PETSC_SUCCESS : VpCellSetAdd(&s->fine->ghosts, cell);
-}
-
 /* own cells' neighbours */
 static PetscErrorCode AddNeighbors(Search *s)
 {
@@ -187,7 +181,7 @@ static PetscErrorCode AddNeighbors(Search *s)
     for (int side = 0; side < 2 * s->dim && IsOwn(s->fine, cell); side++) {
       const int64_t next = VpLatticeMove(s->fine->lattice, cell, side);
 
-      if (next >= 0 && IsRefined(s, next >> s->dim)) PetscCall(AddGhost(s, next));
+      if (next >= 0 && IsRefined(s, next >> s->dim)) PetscCall(VpCellSetAdd(&s->fine->all, next));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -202,7 +196,7 @@ static PetscErrorCode AddBeyond(Search *s, const VpCellSet *cells)
       const int64_t next = VpLatticeMove(s->coarse->lattice, VpCellSetAt(cells, i), side);
 
       for (int q = 0; q < 1 << s->dim && next >= 0 && IsRefined(s, next); q++) {
-        if ((q >> side / 2 & 1) != side % 2) PetscCall(AddGhost(s, (next << s->dim) + q));
+        if ((q >> side / 2 & 1) != side % 2) PetscCall(VpCellSetAdd(&s->fine->all, (next << s->dim) + q));
       }
     }
   }
@@ -215,16 +209,16 @@ static PetscErrorCode ListGhosts(Search *s)
 
   PetscFunctionBegin;
   PetscCall(AddNeighbors(s));
-  fine->end[0] = fine->ghosts.n;
+  fine->end[0] = fine->all.n;
   for (int32_t i = 0; i < s->families.n << s->dim; i++)
-    PetscCall(AddGhost(s, (VpCellSetAt(&s->families, i >> s->dim) << s->dim) + (i & ((1 << s->dim) - 1))));
-  fine->end[1] = fine->ghosts.n;
+    PetscCall(VpCellSetAdd(&fine->all, (VpCellSetAt(&s->families, i >> s->dim) << s->dim) + (i & ((1 << s->dim) - 1))));
+  fine->end[1] = fine->all.n;
   PetscCall(AddBeyond(s, &s->families));
   PetscCall(AddBeyond(s, &s->coarse->sweep));
-  fine->end[2] = fine->ghosts.n;
-  for (int32_t i = 0; i < fine->extra.n; i++) PetscCall(AddGhost(s, VpCellSetAt(&fine->extra, i)));
-  fine->end[3] = fine->ghosts.n;
-  PetscCall(VpHaloSort(&fine->ghosts, fine->end));
+  fine->end[2] = fine->all.n;
+  for (int32_t i = 0; i < fine->extra.n; i++) PetscCall(VpCellSetAdd(&fine->all, VpCellSetAt(&fine->extra, i)));
+  fine->end[3] = fine->all.n;
+  PetscCall(VpHaloSort(&fine->all, fine->nown, fine->end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,13 +228,13 @@ static PetscErrorCode FindOwners(Search *s)
   VpLevelCells *fine = s->fine;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->ghosts.n, &fine->owner));
-  for (int32_t i = 0; i < fine->ghosts.n; i++) {
-    const int64_t     cell = VpCellSetAt(&fine->ghosts, i), parent = cell >> s->dim, first = parent << s->dim;
+  PetscCall(PetscMalloc1(fine->all.n - fine->nown, &fine->owner));
+  for (int32_t i = fine->nown; i < fine->all.n; i++) {
+    const int64_t     cell = VpCellSetAt(&fine->all, i), parent = cell >> s->dim, first = parent << s->dim;
     const PetscMPIInt rank = OwnerOf(fine, cell);
     const PetscBool   cut = (PetscBool)(OwnerOf(fine, first) != rank);
 
-    fine->owner[i] =
+    fine->owner[i - fine->nown] =
       (PetscSFNode){.rank = rank, .index = (PetscInt)(cut ? cell - fine->start[rank] : FirstChild(s, parent) + cell - first)};
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -258,8 +252,8 @@ PetscErrorCode VpLevelCellsSetGhosts(VpLevelCells *fine, VpLevelCells *coarse, M
   PetscCall(FindFamilies(&s));
   PetscCall(ListGhosts(&s));
   PetscCall(FindOwners(&s));
-  for (int32_t i = 0; i < fine->own.n + fine->end[2]; i++) {
-    const int64_t parent = (i < fine->own.n ? VpCellSetAt(&fine->own, i) : VpCellSetAt(&fine->ghosts, i - fine->own.n)) >> dim;
+  for (int32_t i = 0; i < fine->end[2]; i++) {
+    const int64_t parent = VpCellSetAt(&fine->all, i) >> dim;
 
     if (!IsOwn(coarse, parent)) PetscCall(VpCellSetAdd(&coarse->extra, parent));
   }
