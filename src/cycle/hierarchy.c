@@ -275,16 +275,12 @@ static PetscErrorCode Choose(VpCycle cycle)
 static PetscErrorCode CopyUnlessAgreed(VpLattice lattice, VpCoarsen how, VpMesh *mesh)
 {
   VpMesh    old = *mesh;
-  PetscInt *counts;
   PetscBool agrees;
 
   PetscFunctionBegin;
   PetscCall(VpMeshAgrees(old, lattice, how, &agrees));
   if (agrees) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(old->size, &counts));
-  for (int r = 0; r < old->size; r++) counts[r] = old->starts[r + 1] - old->starts[r];
-  PetscCall(VpMeshCut(old, counts, mesh));
-  PetscCall(PetscFree(counts));
+  PetscCall(VpMeshCut(old, old->starts, mesh));
   PetscCall(VpMeshDestroy(&old));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -174,9 +174,9 @@ static inline const VpForestOps *VpForestOpsOf(int dim)
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh on a lattice, whose reference it takes over, without cells */
 PetscErrorCode VpMeshBegin(MPI_Comm, VpLattice, VpMesh *);
-/* mesh.c: a mesh that knows no other level. sweep, extra: as of VpHaloCreate. counts: own cells of the ranks; NULL: equal pieces of a
-   uniform lattice. Collective */
-PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *);
+/* mesh.c: a mesh that knows no other level. sweep, extra: as of VpHaloCreate. starts[size + 1]: where the ranks' own
+   cells begin. Collective */
+PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt starts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *);
 /* geometry.c, parents.c */
 PetscErrorCode VpGeometryDestroy(VpGeometry *);
 PetscErrorCode VpRelationDestroy(VpRelation *);

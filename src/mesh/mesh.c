@@ -56,59 +56,50 @@ PetscErrorCode VpMeshBegin(MPI_Comm comm, VpLattice lattice, VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckCounts(MPI_Comm comm, VpLattice L, PetscMPIInt size, const PetscInt counts[])
+/* starts[size + 1] of equal pieces on `ranks` of the ranks, evenly spaced */
+static PetscErrorCode CreateStarts(int64_t ncell, PetscMPIInt size, PetscMPIInt ranks, PetscInt **starts)
 {
-  const double ncell = (double)L->ncell;
-  double       most = ceil(ncell / size), sum = 0;
-
   PetscFunctionBegin;
-  for (int r = 0; counts && r < size; r++) {
-    PetscCheck(counts[r] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " cells for rank %d", counts[r], r);
-    most = PetscMax(r ? most : 0, (double)counts[r]);
-    sum += (double)counts[r];
-  }
-  PetscCheck(!counts || sum == ncell, comm, PETSC_ERR_ARG_SIZ, "%.0f cells given to the ranks, the mesh has %.0f", sum, ncell);
-  PetscCheck(most <= VP_MAX_CELLS, comm, PETSC_ERR_SUP,
-             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)", (int)L->domain->nbox, ncell,
-             most, VP_MAX_CELLS);
+  PetscCall(PetscMalloc1(size + 1, starts));
+  for (int64_t r = 0; r <= size; r++) (*starts)[r] = (PetscInt)((r * ranks + size - 1) / size * ncell / ranks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Errors are those of VpMeshCreate. */
-static PetscErrorCode Cut(MPI_Comm comm, VpLattice lattice, PetscMPIInt size, const PetscInt counts[], PetscInt starts[])
+static PetscErrorCode CheckPieces(VpMesh mesh)
 {
+  PetscInt most = 0;
+
   PetscFunctionBegin;
-  PetscCall(CheckCounts(comm, lattice, size, counts));
-  starts[0] = 0;
-  for (PetscInt64 r = 0; r < size; r++) starts[r + 1] = counts ? starts[r] + counts[r] : (PetscInt)((r + 1) * lattice->ncell / size);
+  for (int r = 0; r < mesh->size; r++) most = PetscMax(most, mesh->starts[r + 1] - mesh->starts[r]);
+  PetscCheck(most <= VP_MAX_CELLS, mesh->comm, PETSC_ERR_SUP,
+             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)", (int)mesh->geometry->domain->nbox,
+             (double)mesh->ncell, (double)most, VP_MAX_CELLS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra,
+PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt starts[], const VpCellSet *sweep, const VpCellSet *extra,
                            VpMesh *newmesh)
 {
   VpMesh         mesh;
-  PetscMPIInt    size, rank;
+  PetscMPIInt    rank;
   int32_t        end[4];
   VpPositions    positions;
-  PetscInt      *starts;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscMalloc1(size + 1, &starts));
-  ierr = Cut(comm, lattice, size, counts, starts); /* refuses sizes */
-  if (ierr) PetscCall(PetscFree(starts));
-  PetscCall(ierr);
   PetscCall(VpMeshBegin(comm, VpReference(lattice), &mesh));
   for (int32_t i = 0; i < lattice->nshape; i++) {
     for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->shape[i].bits[d]);
   }
   mesh->least = mesh->level;
-  mesh->starts = starts;
-  mesh->ncell = starts[size];
+  PetscCall(PetscMalloc1(mesh->size + 1, &mesh->starts));
+  PetscCall(PetscArraycpy(mesh->starts, starts, mesh->size + 1));
+  mesh->ncell = starts[mesh->size];
   mesh->first = starts[rank];
+  ierr = CheckPieces(mesh);
+  if (ierr) PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(ierr);
   mesh->nown = (int32_t)(starts[rank + 1] - starts[rank]);
   positions.own = (VpRange){mesh->first, (int64_t)mesh->first + mesh->nown};
   PetscCall(VpHaloCreate(lattice, positions.own, sweep, extra, &positions.other, end));
@@ -126,22 +117,38 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
 PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *mesh)
 {
   VpLattice      lattice;
+  PetscMPIInt    size;
+  PetscInt      *starts;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(VpForestCheckSize(comm, domain, level)); /* before numbers of cells are too large for anything */
   PetscCall(VpLatticeCreateUniform(domain, level, &lattice));
-  ierr = VpMeshBuild(comm, lattice, NULL, NULL, NULL, mesh);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(CreateStarts(lattice->ncell, size, size, &starts));
+  ierr = VpMeshBuild(comm, lattice, starts, NULL, NULL, mesh);
+  PetscCall(PetscFree(starts));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
+PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt starts[], VpMesh *cut)
 {
   PetscFunctionBegin;
-  PetscCall(VpMeshBuild(mesh->comm, mesh->geometry->lattice, counts, NULL, NULL, cut));
+  PetscCall(VpMeshBuild(mesh->comm, mesh->geometry->lattice, starts, NULL, NULL, cut));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
+{
+  PetscInt *starts;
+
+  PetscFunctionBegin;
+  PetscCall(CreateStarts(mesh->ncell, mesh->size, ranks, &starts));
+  PetscCall(VpMeshCut(mesh, starts, gathered));
+  PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,19 +157,6 @@ PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
   PetscFunctionBegin;
   for (int32_t i = 0; i < mesh->nown; i++) position[i] = mesh->first + i;
   PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, 1, MPIU_INT, position, position + mesh->nown));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
-{
-  PetscInt *counts;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(mesh->size, &counts));
-  for (PetscInt64 i = 0; i < ranks; i++) /* every (size/ranks)-th rank */
-    counts[i * mesh->size / ranks] = (PetscInt)((i + 1) * mesh->ncell / ranks - i * mesh->ncell / ranks);
-  PetscCall(VpMeshCut(mesh, counts, gathered));
-  PetscCall(PetscFree(counts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -107,12 +107,11 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpLattice by, const VpC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* parents of all local cells that are not own ones; counts: own parents of the ranks */
-static PetscErrorCode Parents(VpMesh mesh, const VpCoarsening *c, const PetscInt counts[], VpCellSet *parents)
+/* parents of all local cells that are not own ones; starts: where the ranks' own parents begin */
+static PetscErrorCode FindParents(VpMesh mesh, const VpCoarsening *c, const PetscInt starts[], VpCellSet *parents)
 {
   const PetscBool many = (PetscBool)(mesh->size > 1 && (c->box || !VpLatticeIsUniform(c->coarse)));
   const int32_t   look = many ? mesh->nown : PetscMin(mesh->nown, 1); /* own cells: only the first one's may be another rank's, or many */
-  const int64_t   first = VpParentsBefore(c, mesh->geometry->lattice, mesh->first);
   PetscMPIInt     rank;
   VpPositions     positions;
 
@@ -126,7 +125,7 @@ static PetscErrorCode Parents(VpMesh mesh, const VpCoarsening *c, const PetscInt
     if (i == look) i = mesh->nown;
     if (i == mesh->nhalo) break;
     parent = VpParentOf(c, mesh->geometry->lattice, VpPositionOf(&positions, i));
-    if (!VpIsIn((VpRange){first, first + counts[rank]}, parent)) PetscCall(VpCellSetAdd(parents, parent));
+    if (!VpIsIn((VpRange){starts[rank], starts[rank + 1]}, parent)) PetscCall(VpCellSetAdd(parents, parent));
   }
   PetscCall(VpDictionaryDestroy(&positions.other));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,22 +133,20 @@ static PetscErrorCode Parents(VpMesh mesh, const VpCoarsening *c, const PetscInt
 
 static PetscErrorCode Coarsen(VpMesh fine, VpLattice by, const VpCoarsening *c)
 {
-  const VpLattice lattice = fine->geometry->lattice;
-  PetscInt       *counts;
-  VpCellSet       parents;
-  VpMesh          coarse;
+  PetscInt *starts;
+  VpCellSet parents;
+  VpMesh    coarse;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->size, &counts));
-  for (int r = 0; r < fine->size; r++)
-    counts[r] = (PetscInt)(VpParentsBefore(c, lattice, fine->starts[r + 1]) - VpParentsBefore(c, lattice, fine->starts[r]));
-  PetscCall(Parents(fine, c, counts, &parents));
-  PetscCall(VpMeshBuild(fine->comm, c->coarse, counts, NULL, &parents, &coarse));
+  PetscCall(PetscMalloc1(fine->size + 1, &starts));
+  for (int r = 0; r <= fine->size; r++) starts[r] = (PetscInt)VpParentsBefore(c, fine->geometry->lattice, fine->starts[r]);
+  PetscCall(FindParents(fine, c, starts, &parents));
+  PetscCall(VpMeshBuild(fine->comm, c->coarse, starts, NULL, &parents, &coarse));
   PetscCall(Relate(fine, coarse, by, c));
   PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
   PetscCall(VpMeshDestroy(&coarse));
   PetscCall(VpDictionaryDestroy(&parents));
-  PetscCall(PetscFree(counts));
+  PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,7 +179,7 @@ PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice lattice, VpCoarsen how, Petsc
 
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
 {
-  PetscInt           *counts;
+  PetscInt           *starts;
   VpLattice           lattice;
   const VpCoarsening *step;
 
@@ -192,14 +189,14 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCheck(coarse->ncell <= PETSC_MAX_INT >> coarse->dim, coarse->comm, PETSC_ERR_SUP,
              "Refining %" PetscInt_FMT " cells gives more than PetscInt (%d bits) can count", coarse->ncell, (int)(8 * sizeof(PetscInt)));
   PetscCall(VpForestCheckSize(coarse->comm, coarse->geometry->domain, coarse->level + 1));
-  PetscCall(PetscMalloc1(coarse->size, &counts));
-  for (int r = 0; r < coarse->size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
+  PetscCall(PetscMalloc1(coarse->size + 1, &starts));
+  for (int r = 0; r <= coarse->size; r++) starts[r] = coarse->starts[r] << coarse->dim;
   PetscCall(VpLatticeCreateUniform(coarse->geometry->domain, coarse->level + 1, &lattice));
-  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, NULL, NULL, fine));
+  PetscCall(VpMeshBuild(coarse->comm, lattice, starts, NULL, NULL, fine));
   PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
   PetscCall(Relate(*fine, coarse, lattice, step));
   PetscCall(VpLatticeDestroy(&lattice));
-  PetscCall(PetscFree(counts));
+  PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -63,16 +63,12 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
 {
   VpLattice lattice;
   VpMesh    uniform;
-  PetscInt *counts;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((*mesh)->size, &counts));
-  for (int r = 0; r < (*mesh)->size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
   PetscCall(VpLatticeCreateUniform((*mesh)->geometry->domain, (*mesh)->level, &lattice));
-  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, NULL, &uniform));
+  PetscCall(VpMeshBuild((*mesh)->comm, lattice, (*mesh)->starts, NULL, NULL, &uniform));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
-  PetscCall(PetscFree(counts));
   PetscCall(VpMeshDestroy(mesh));
   *mesh = uniform;
   PetscFunctionReturn(PETSC_SUCCESS);

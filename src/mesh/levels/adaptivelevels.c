@@ -112,13 +112,13 @@ static PetscErrorCode CreatePart(VpMesh leaves, VpLevelCells *cells, int depth, 
 /* the ordinary mesh of all cells of the least depth */
 static PetscErrorCode CreateBase(VpMesh leaves, VpLevelCells *cells, VpMesh *mesh, VpPositions *positions)
 {
-  PetscInt *counts;
+  PetscInt *starts;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(cells->size, &counts));
-  for (int r = 0; r < cells->size; r++) counts[r] = (PetscInt)(cells->start[r + 1] - cells->start[r]);
-  PetscCall(VpMeshBuild(leaves->comm, cells->lattice, counts, &cells->sweep, &cells->extra, mesh));
-  PetscCall(PetscFree(counts));
+  PetscCall(PetscMalloc1(cells->size + 1, &starts));
+  for (int r = 0; r <= cells->size; r++) starts[r] = (PetscInt)cells->start[r];
+  PetscCall(VpMeshBuild(leaves->comm, cells->lattice, starts, &cells->sweep, &cells->extra, mesh));
+  PetscCall(PetscFree(starts));
   PetscCall(SetLeaves(*mesh, cells));
   PetscCall(VpPositionsCreate(*mesh, positions));
   PetscCall(CellsDestroy(cells));
