@@ -218,3 +218,5 @@ PetscErrorCode VpMeshSetCells(VpMesh, const VpPositions *);
 /* parents.c: relates a mesh and the next coarser one by a step of a lattice */
 PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse, VpLattice by,
                             const VpCoarsening *);
+/* sets orphans, and the exchange of own parents' children that other ranks have, by parent[] and child[] */
+PetscErrorCode VpRelationSetChildren(VpMesh fine);

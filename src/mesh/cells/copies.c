@@ -46,33 +46,25 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* leaves go where the ghosts' copies are, roots where their owners' are */
-static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many, VpGhostKind kind)
+/* Ghosts' copies have their owners' copies for owners. */
+static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many)
 {
-  const PetscBool    child = (PetscBool)(kind == VP_GHOST_CHILD); /* Of the other kinds all leaves that there are belong to a prefix. */
   const PetscSFNode *owner;
-  const PetscInt    *ghost;
-  PetscSFNode       *root;
-  PetscInt          *leaf, nleaf;
+  PetscSFNode       *owners;
 
   PetscFunctionBegin;
-  if (!mesh->sf[kind]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFGetGraph(mesh->sf[kind], NULL, &nleaf, &ghost, &owner));
-  PetscCall(PetscMalloc2(n * nleaf, &leaf, n * nleaf, &root));
+  PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_ALL], NULL, NULL, NULL, &owner));
+  PetscCall(PetscMalloc1(many->nlocal - many->nown, &owners));
   for (int32_t k = 0; k < n; k++) {
-    for (PetscInt i = 0; i < nleaf; i++) {
-      const PetscMPIInt rank = (PetscMPIInt)owner[i].rank;
-      const PetscInt    place = CopyOf(mesh, n, k, mesh->nown + (int32_t)(ghost ? ghost[i] : i)) - many->nown,
-                     at = child ? k * nleaf + i : place;
+    for (int32_t c = mesh->nown; c < mesh->nlocal; c++) {
+      PetscSFNode *to = &owners[CopyOf(mesh, n, k, c) - many->nown];
 
-      leaf[at] = place;
-      root[at] = (PetscSFNode){owner[i].rank, k * (mesh->starts[rank + 1] - mesh->starts[rank]) + owner[i].index};
+      *to = owner[c - mesh->nown];
+      to->index += k * (mesh->starts[to->rank + 1] - mesh->starts[to->rank]);
     }
   }
-  PetscCall(PetscSFCreate(mesh->comm, &many->sf[kind]));
-  PetscCall(PetscSFSetGraph(many->sf[kind], many->nown, n * nleaf, child ? leaf : NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(many->sf[kind]));
-  PetscCall(PetscFree2(leaf, root));
+  PetscCall(VpMeshSetExchange(many, owners));
+  PetscCall(PetscFree(owners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,7 +87,7 @@ static PetscErrorCode CopyRelation(VpMesh mesh, int32_t n, VpMesh coarser, VpMes
     for (int32_t c = 0; c < mesh->nhalo; c++) to->parent[CopyOf(mesh, n, k, c)] = CopyOf(of->coarse, n, k, of->parent[c]);
     for (int32_t i = 0; i < nchild; i++) to->child[(size_t)k * (size_t)nchild + (size_t)i] = CopyOfAny(mesh, n, k, of->child[i]);
   }
-  to->orphans = of->orphans ? (n - 1) * mesh->nown + of->orphans : 0;
+  PetscCall(VpRelationSetChildren(many));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +111,7 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   PetscCall(PetscMalloc1(mesh->size + 1, &many->starts));
   PetscCall(PetscArraycpy(many->starts, mesh->starts, mesh->size + 1));
   PetscCall(CopyCells(mesh, n, many));
-  for (int kind = 0; kind < VP_GHOST_SIDE; kind++) PetscCall(CopyExchange(mesh, n, many, (VpGhostKind)kind));
+  PetscCall(CopyExchange(mesh, n, many));
   if (coarser) PetscCall(CopyRelation(mesh, n, coarser, many));
   PetscCall(VpMeshSetTransport(many, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,8 +4,7 @@
 #include "../../base/threads.h"
 #include <stdatomic.h>
 
-/* sets orphans, and the exchange of own parents' children that other ranks have */
-static PetscErrorCode SetChildren(VpMesh fine)
+PetscErrorCode VpRelationSetChildren(VpMesh fine)
 {
   const VpRelation   relation = fine->relation;
   const VpMesh       coarse = relation->coarse;
@@ -90,7 +89,7 @@ PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coar
   if (!all || fine->leaf) VpLoop(nparent, ClearChildren, &relating);
   VpLoop(fine->nhalo, FindRelations, &relating);
   PetscCheck(relating.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents are not local", (int)relating.lost);
-  PetscCall(SetChildren(fine));
+  PetscCall(VpRelationSetChildren(fine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
