@@ -213,6 +213,8 @@ static inline int32_t VpLocalOf(const VpPositions *p, int64_t cell)
   other = VpCellSetFind(&p->other, cell);
   return other < 0 ? VP_UNKNOWN : (int32_t)(p->own.last - p->own.first) + other;
 }
+/* mesh.c: roots are the own cells of a mesh, leaves i those at the global positions [n] */
+PetscErrorCode VpMeshCreateSF(VpMesh, PetscInt n, const PetscInt position[], PetscSF *);
 /* cells.c: the geometry of cells, and `neighbor`, of a mesh that has the numbers of its cells */
 PetscErrorCode VpMeshSetCells(VpMesh, const VpPositions *);
 /* parents.c: relates a mesh and the next coarser one by a step of a lattice */

@@ -160,21 +160,27 @@ PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *sf)
+PetscErrorCode VpMeshCreateSF(VpMesh mesh, PetscInt n, const PetscInt position[], PetscSF *sf)
 {
   PetscLayout layout;
-  PetscInt   *position;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutCreateFromSizes(mesh->comm, mesh->nown, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscSFCreate(mesh->comm, sf));
+  PetscCall(PetscSFSetGraphLayout(*sf, layout, n, NULL, PETSC_OWN_POINTER, position));
+  PetscCall(PetscSFSetUp(*sf));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *sf)
+{
+  PetscInt *position;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(to->nlocal, &position));
   PetscCall(VpMeshPositions(to, position));
-  PetscCall(PetscLayoutCreate(from->comm, &layout));
-  PetscCall(PetscLayoutSetLocalSize(layout, from->nown));
-  PetscCall(PetscLayoutSetUp(layout));
-  PetscCall(PetscSFCreate(from->comm, sf));
-  PetscCall(PetscSFSetGraphLayout(*sf, layout, ghosts ? to->nlocal : to->nown, NULL, PETSC_OWN_POINTER, position));
-  PetscCall(PetscSFSetUp(*sf));
-  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(VpMeshCreateSF(from, ghosts ? to->nlocal : to->nown, position, sf));
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,126 +2,107 @@
    it, and what covers a rank's cells is a piece of the other mesh. */
 #include "../internal.h"
 
-/* where a cell begins on the curve: its box, and how many of the smallest cells that p4est has lie before it there */
+/* a place on the curve: a box, and how many of the smallest cells that p4est has lie before the place there */
 typedef struct {
   int64_t box, before;
-} CurveStart;
+} CurvePlace;
 
-/* a cell on its way to another rank */
+/* a cell as any rank finds it on the curve */
 typedef struct {
-  int32_t box, coord[3], depth, index;
-} Moving;
+  int32_t box, coord[3], depth;
+} CurveCell;
 
-static CurveStart StartOf(int dim, int32_t box, const int32_t coord[], int depth)
+static CurveCell CellOf(VpMesh mesh, int32_t cell)
+{
+  const int32_t *coord = mesh->geometry->coord + 3 * (size_t)cell;
+
+  return (CurveCell){mesh->geometry->box[cell], {coord[0], coord[1], coord[2]}, VpGeometryHalvings(mesh->geometry, cell, 0)};
+}
+
+static CurvePlace StartOf(int dim, CurveCell cell)
 {
   const int  deepest = VpForestOpsOf(dim)->deepest;
-  CurveStart p = {.box = box};
+  CurvePlace p = {.box = cell.box};
 
-  for (int bit = 0; bit < depth; bit++) {
-    for (int d = 0; d < dim; d++) p.before |= (int64_t)(coord[d] >> bit & 1) << (dim * (bit + deepest - depth) + d);
+  for (int bit = 0; bit < cell.depth; bit++) {
+    for (int d = 0; d < dim; d++) p.before |= (int64_t)(cell.coord[d] >> bit & 1) << (dim * (bit + deepest - cell.depth) + d);
   }
   return p;
 }
 
-static CurveStart StartOfCell(VpMesh mesh, int32_t cell)
+/* the last of the smallest cells in a cell */
+static CurvePlace LastIn(int dim, CurveCell cell)
 {
-  return StartOf(mesh->dim, mesh->geometry->box[cell], mesh->geometry->coord + 3 * (size_t)cell,
-                 VpGeometryHalvings(mesh->geometry, cell, 0));
-}
+  CurvePlace p = StartOf(dim, cell);
 
-static CurveStart End(int dim, CurveStart p, int depth)
-{
-  p.before += (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
+  p.before += ((int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - cell.depth)) - 1;
   return p;
 }
 
-static PetscBool IsBefore(CurveStart a, CurveStart b)
+static PetscBool IsBefore(CurvePlace a, CurvePlace b)
 {
   return (PetscBool)(a.box < b.box || (a.box == b.box && a.before < b.before));
 }
 
-/* begin[size + 1]: where every rank's piece begins; where that of a rank without cells would */
-static PetscErrorCode Pieces(VpMesh mesh, CurveStart **begin)
+/* the own cell of a mesh that covers a place */
+static PetscInt CellCovering(const void *context, const void *question)
 {
-  const CurveStart none = {INT64_MAX, 0}, first = mesh->nown ? StartOfCell(mesh, 0) : none;
+  const VpMesh     mesh = (VpMesh)context;
+  const CurvePlace place = *(const CurvePlace *)question;
+  int32_t          low = 0, high = mesh->nown;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->size + 1, begin));
-  PetscCallMPI(MPI_Allgather(&first, 2, MPI_INT64_T, *begin, 2, MPI_INT64_T, mesh->comm));
-  (*begin)[mesh->size] = none;
-  for (int r = mesh->size - 1; r >= 0; r--) {
-    if ((*begin)[r].box == none.box) (*begin)[r] = (*begin)[r + 1];
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (IsBefore(place, StartOf(mesh->dim, CellOf(mesh, middle)))) high = middle;
+    else low = middle;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return low;
 }
 
-/* the cells that ranks have to know, in their order; count[size]: how many go to each */
-static PetscErrorCode Send(VpMesh from, const CurveStart begin[], PetscMPIInt size, Moving **cells, PetscMPIInt count[])
+/* rank[n] = those whose own cells cover places */
+static PetscErrorCode FindOwners(VpMesh mesh, PetscInt n, const CurvePlace place[], PetscMPIInt rank[])
 {
-  int n = 0;
+  const CurvePlace none = {INT64_MAX, 0}, first = mesh->nown ? StartOf(mesh->dim, CellOf(mesh, 0)) : none;
+  CurvePlace      *begin;
 
   PetscFunctionBegin;
-  for (int fill = 0; fill < 2; fill++) {
-    int r = 0;
-
-    if (fill) PetscCall(PetscMalloc1(n, cells));
-    n = 0;
-    for (int k = 0; k < size; k++) count[k] = 0;
-    for (int32_t c = 0; c < from->nown; c++) {
-      const int        depth = VpGeometryHalvings(from->geometry, c, 0);
-      const CurveStart first = StartOfCell(from, c), end = End(from->dim, first, depth);
-
-      while (r + 1 < size && !IsBefore(first, begin[r + 1])) r++;
-      for (int to = r; to < size && (to == r || IsBefore(begin[to], end)); to++) {
-        const int32_t *at = from->geometry->coord + 3 * (size_t)c;
-
-        if (fill) (*cells)[n] = (Moving){from->geometry->box[c], {at[0], at[1], at[2]}, depth, c};
-        n++;
-        count[to]++;
-      }
+  PetscCall(PetscMalloc1(mesh->size, &begin));
+  PetscCallMPI(MPI_Allgather(&first, 2, MPI_INT64_T, begin, 2, MPI_INT64_T, mesh->comm));
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscMPIInt r = 0; r < mesh->size; r++) {
+      if (!IsBefore(place[i], begin[r])) rank[i] = r;
     }
   }
+  PetscCall(PetscFree(begin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* start[size + 1] from count[size] */
-static void Sum(PetscMPIInt size, const PetscMPIInt count[], PetscMPIInt start[])
+/* the cells of `from` that cover own ones of `to`: those from the one that covers the first place of these to the one at the last place */
+static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, CurveCell **cells)
 {
-  start[0] = 0;
-  for (int r = 0; r < size; r++) start[r + 1] = start[r] + count[r];
-}
-
-/* the cells of `from` that cover own ones of `to`, and whose they are */
-static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got)
-{
-  PetscMPIInt  size = to->size, *count[2], *start[2];
-  CurveStart  *begin;
-  Moving      *sent;
-  MPI_Datatype unit;
-  PetscSFNode *owner;
+  const PetscInt n = to->nown ? 2 : 0;
+  CurvePlace     place[2];
+  PetscMPIInt    rank[2];
+  PetscInt       number[2], *position;
+  CurveCell     *own;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(size, &count[0], size, &count[1], size + 1, &start[0], size + 1, &start[1]));
-  PetscCall(Pieces(to, &begin));
-  PetscCall(Send(from, begin, size, &sent, count[0]));
-  PetscCallMPI(MPI_Alltoall(count[0], 1, MPI_INT, count[1], 1, MPI_INT, to->comm));
-  for (int way = 0; way < 2; way++) Sum(size, count[way], start[way]);
-  o->n = start[1][size];
-  PetscCall(PetscMalloc1(o->n, got));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)sizeof(**got), MPI_BYTE, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCallMPI(MPI_Alltoallv(sent, count[0], start[0], unit, *got, count[1], start[1], unit, to->comm));
-  PetscCallMPI(MPI_Type_free(&unit));
-  PetscCall(PetscMalloc1(o->n, &owner));
-  for (int r = 0; r < size; r++) {
-    for (int i = start[1][r]; i < start[1][r + 1]; i++) owner[i] = (PetscSFNode){.rank = r, .index = (*got)[i].index};
+  if (n) {
+    place[0] = StartOf(to->dim, CellOf(to, 0));
+    place[1] = LastIn(to->dim, CellOf(to, to->nown - 1));
   }
-  PetscCall(PetscSFCreate(to->comm, &o->sf));
-  PetscCall(PetscSFSetGraph(o->sf, from->nown, o->n, NULL, PETSC_OWN_POINTER, owner, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(o->sf));
-  PetscCall(PetscFree(sent));
-  PetscCall(PetscFree(begin));
-  PetscCall(PetscFree4(count[0], count[1], start[0], start[1]));
+  PetscCall(FindOwners(from, n, place, rank));
+  PetscCall(VpAskRanks(from->comm, &(VpQuestions){n, rank, sizeof(*place), place}, CellCovering, from, number));
+  for (PetscInt i = 0; i < n; i++) number[i] += from->starts[rank[i]];
+  o->n = n ? (int32_t)(number[1] - number[0] + 1) : 0;
+  PetscCall(PetscMalloc1(o->n, cells));
+  PetscCall(PetscMalloc2(o->n, &position, from->nown, &own));
+  for (int32_t i = 0; i < o->n; i++) position[i] = number[0] + i;
+  for (int32_t c = 0; c < from->nown; c++) own[c] = CellOf(from, c);
+  PetscCall(VpMeshCreateSF(from, o->n, position, &o->sf));
+  PetscCall(VpBroadcast(o->sf, sizeof(*own), MPI_BYTE, own, *cells));
+  PetscCall(PetscFree2(position, own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,11 +112,17 @@ PetscBool VpMeshesOverlap(VpMesh from, VpMesh to)
                      VpGeometryIsHalved(to->geometry));
 }
 
+/* the cell, from `at` on, that covers a place; cells [n] */
+static int32_t NextCovering(int dim, int32_t n, const CurveCell cells[], CurvePlace place, int32_t at)
+{
+  while (at + 1 < n && !IsBefore(place, StartOf(dim, cells[at + 1]))) at++;
+  return at;
+}
+
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
 {
-  const int dim = to->dim;
-  int32_t   at = 0;
-  Moving   *cell;
+  int32_t    at = 0;
+  CurveCell *cell;
 
   PetscFunctionBegin;
   *o = (VpOverlap){.n = 0};
@@ -146,15 +133,9 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
     for (int d = 0; d < 3; d++) o->coord[3 * (size_t)i + d] = cell[i].coord[d];
   }
   for (int32_t c = 0; c < to->nown; c++) {
-    const CurveStart first = StartOfCell(to, c), end = End(dim, first, VpGeometryHalvings(to->geometry, c, 0));
-
-    while (at + 1 < o->n && !IsBefore(first, StartOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth))) at++;
-    o->first[c] = at;
-    o->count[c] = 1;
-    while (at + 1 < o->n && IsBefore(StartOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth), end)) {
-      at++;
-      o->count[c]++;
-    }
+    o->first[c] = NextCovering(to->dim, o->n, cell, StartOf(to->dim, CellOf(to, c)), at);
+    at = NextCovering(to->dim, o->n, cell, LastIn(to->dim, CellOf(to, c)), o->first[c]);
+    o->count[c] = at - o->first[c] + 1;
   }
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
