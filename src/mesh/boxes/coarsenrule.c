@@ -18,24 +18,37 @@
 #define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
 #define JUMP  (4 * (1 + VP_SIZE_SLACK))
 
-/* slabs are named by one of their boxes */
+/* What may merge along a direction: a slab's cells, or the slab and the one above it. Slabs are named by one of their boxes. */
 typedef struct {
-  int       d;
-  int32_t   slab, upper; /* upper: the neighbour of a pair of boxes, else -1 */
-  PetscReal size, ratio;
+  PetscReal size, ratio; /* size 0: nothing may merge */
+  int32_t   upper;       /* the slab above it that merges with it, or -1 */
+  int32_t   lower;       /* the slab below it whose pair has this slab as the upper one, or -1 */
   PetscBool chosen;
+  int       standing; /* how many cells of another direction, that can not merge, lie within twice the size of a chosen pair: 0, 3 or 4 */
 } Pair;
 
 typedef struct {
   VpLattice      fine;
   VpDomain       domain;
   int            dim;
-  int32_t        nbox, npair;
+  int32_t        nbox;
   const int32_t *slab[3];
-  Pair          *pair;     /* [npair] */
-  PetscReal      jump;     /* the largest one that keeps boxes apart; 1: none does */
-  PetscReal     *smallest; /* [nbox][3] the least size, as the box sees it, of a pair that may merge, in each direction */
+  Pair          *pair; /* [nbox][3] of slabs */
 } Rule;
+
+static inline Pair *PairAt(const Rule *rule, int32_t slab, int d)
+{
+  return &rule->pair[3 * (size_t)slab + d];
+}
+
+/* The pairs that a box belongs to along a direction: 0, of its cells or with the slab above it; 1, with the slab below it. NULL: none */
+static Pair *PairOf(const Rule *rule, int32_t box, int d, int which)
+{
+  Pair *own = PairAt(rule, rule->slab[d][box], d);
+
+  if (which) return own->lower < 0 ? NULL : PairAt(rule, own->lower, d);
+  return own->size > 0 ? own : NULL;
+}
 
 static inline int BitsOf(const Rule *rule, int32_t box, int d)
 {
@@ -46,19 +59,6 @@ static inline int BitsOf(const Rule *rule, int32_t box, int d)
 static inline PetscReal SizeSeen(const Rule *rule, int32_t box, int d, PetscReal size)
 {
   return rule->fine->a ? size / PetscSqrtReal(rule->fine->a[3 * (size_t)box + d]) : size;
-}
-
-/* largest quotient of the coefficients of two boxes along a direction */
-static PetscReal CoefficientJump(VpLattice L, int32_t box, int32_t other)
-{
-  PetscReal jump = 1;
-
-  for (int d = 0; L->a && d < L->domain->dim; d++) {
-    const PetscReal quotient = L->a[3 * (size_t)box + d] / L->a[3 * (size_t)other + d];
-
-    jump = PetscMax(jump, PetscMax(quotient, 1 / quotient));
-  }
-  return jump;
 }
 
 /* The box beyond a side, itself excluded. Where boxes have merged in direction `pairs` with their upper neighbours, both are one. */
@@ -136,24 +136,39 @@ static PetscErrorCode FindBeyond(const Rule *rule, int side, int32_t **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void AddPair(Rule *rule, int d, int32_t slab, int32_t upper)
+/* whether a box and the one above it have coefficients that are JUMP times each other at most */
+static PetscBool HaveSimilarCoefficients(const Rule *rule, int32_t box, int32_t above)
 {
-  const PetscReal size = PetscMax(VpLatticeSize(rule->fine, slab, d), upper >= 0 ? VpLatticeSize(rule->fine, upper, d) : 0);
+  const PetscReal *a = rule->fine->a;
+  PetscBool        similar = PETSC_TRUE;
 
-  rule->pair[rule->npair++] = (Pair){d, slab, upper, size, 0, PETSC_FALSE};
+  for (int d = 0; a && d < rule->dim; d++) {
+    const PetscReal quotient = a[3 * (size_t)box + d] / a[3 * (size_t)above + d];
+
+    similar = (PetscBool)(similar && quotient <= JUMP && quotient * JUMP >= 1);
+  }
+  return similar;
 }
 
-/* Whether a box may merge with the one above it in direction d. Where both have a side at the boundary, that of both has one condition. */
-static PetscBool HaveSameConditions(VpDomain domain, int32_t box, int d)
+/* whether the boundary has one condition beside a box and the one above it in direction d, wherever both are at it */
+static PetscBool HaveSameConditions(const Rule *rule, int32_t box, int32_t above, int d)
 {
-  const int32_t above = VpBoxBeyond(domain, box, 2 * d + 1);
-
-  for (int side = 0; side < 2 * domain->dim; side++) {
-    const int32_t beyond = VpBoxBeyond(domain, box, side), beyond_above = VpBoxBeyond(domain, above, side);
+  for (int side = 0; side < 2 * rule->dim; side++) {
+    const int32_t beyond = VpBoxBeyond(rule->domain, box, side), beyond_above = VpBoxBeyond(rule->domain, above, side);
 
     if (side / 2 != d && beyond < 0 && beyond_above < 0 && beyond != beyond_above) return PETSC_FALSE;
   }
   return PETSC_TRUE;
+}
+
+/* whether a box with one or two cells along d may get one, or share one with the box above it */
+static PetscBool MayMerge(const Rule *rule, int32_t box, int d)
+{
+  const PetscBool halves = (PetscBool)(BitsOf(rule, box, d) > 0);
+  const int32_t   above = VpBoxBeyond(rule->domain, box, 2 * d + 1);
+
+  if (!IsInPatch(rule->domain, ThinIn(rule->fine, box) | 1 << d, halves ? -1 : d, box)) return PETSC_FALSE;
+  return (PetscBool)(halves || (HaveSameConditions(rule, box, above, d) && HaveSimilarCoefficients(rule, box, above)));
 }
 
 /* the pairs of a direction that may merge */
@@ -161,137 +176,78 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
 {
   const int32_t *slab = rule->slab[d];
   int32_t       *up, *down;
-  char          *halves, *boxes; /* [slab] whether they may merge */
+  char          *allowed; /* [slab] whether its cells, or it and the slab above it, may merge */
 
   PetscFunctionBegin;
   PetscCall(FindBeyond(rule, 2 * d + 1, &up));
   PetscCall(FindBeyond(rule, 2 * d, &down));
-  PetscCall(PetscMalloc2(rule->nbox, &halves, rule->nbox, &boxes));
+  PetscCall(PetscMalloc1(rule->nbox, &allowed));
+  for (int32_t b = 0; b < rule->nbox; b++) allowed[b] = BitsOf(rule, b, d) > 0 || (up[b] >= 0 && down[up[b]] == b);
   for (int32_t b = 0; b < rule->nbox; b++) {
-    halves[b] = BitsOf(rule, b, d) > 0;
-    boxes[b] = up[b] >= 0 && down[up[b]] == b;
+    if (allowed[slab[b]] && BitsOf(rule, b, d) < 2) allowed[slab[b]] = (char)MayMerge(rule, b, d);
   }
+  for (int32_t b = 0; b < rule->nbox; b++) *PairAt(rule, b, d) = (Pair){.upper = -1, .lower = -1};
   for (int32_t b = 0; b < rule->nbox; b++) {
-    const int32_t c = slab[b];
-    const int     thin = ThinIn(rule->fine, b) | 1 << d;
+    Pair *p = PairAt(rule, b, d);
 
-    if (halves[c] && BitsOf(rule, b, d) == 1) halves[c] = IsInPatch(rule->domain, thin, -1, b);
-    if (boxes[c]) boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b);
-    if (boxes[c]) {
-      const PetscReal jump = CoefficientJump(rule->fine, b, VpBoxBeyond(rule->domain, b, 2 * d + 1));
-
-      boxes[c] = (PetscBool)(jump <= JUMP);
-      if (!boxes[c]) rule->jump = PetscMax(rule->jump, jump);
-    }
+    if (slab[b] != b || !allowed[b]) continue;
+    p->size = VpLatticeSize(rule->fine, b, d);
+    if (BitsOf(rule, b, d)) continue;
+    p->size = PetscMax(p->size, VpLatticeSize(rule->fine, up[b], d));
+    p->upper = up[b];
+    PairAt(rule, up[b], d)->lower = b;
   }
-  for (int32_t b = 0; b < rule->nbox; b++) {
-    if (slab[b] != b) continue;
-    if (halves[b]) AddPair(rule, d, b, -1);
-    if (boxes[b]) AddPair(rule, d, b, up[b]);
-  }
-  PetscCall(PetscFree2(halves, boxes));
+  PetscCall(PetscFree(allowed));
   PetscCall(PetscFree(up));
   PetscCall(PetscFree(down));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* [slab] = the pairs that it belongs to */
-typedef struct {
-  int32_t lower, upper; /* the pair of its cells, or where it is the lower one; the pair where it is the upper one; -1: none */
-} PairsOf;
-
-static PetscErrorCode FindPairsOf(const Rule *rule, PetscBool chosen, PairsOf **out)
+/* the ratios of all pairs, box by box: to the least size, as the box sees it, of a pair in another direction */
+static void RatePairs(Rule *rule)
 {
-  PairsOf *of;
+  for (int32_t b = 0; b < rule->nbox; b++) {
+    PetscReal smallest[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL};
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(3 * (size_t)rule->nbox, &of));
-  for (size_t i = 0; i < 3 * (size_t)rule->nbox; i++) of[i] = (PairsOf){-1, -1};
-  for (int32_t i = 0; i < rule->npair; i++) {
-    const Pair *p = &rule->pair[i];
+    for (int i = 0; i < 4 * rule->dim; i++) { /* first the sizes, then the ratios */
+      const int d = i / 2 % rule->dim, rate = i / 2 / rule->dim;
+      Pair     *p = PairOf(rule, b, d, i % 2);
+      PetscReal size;
 
-    if (chosen && !p->chosen) continue;
-    of[3 * (size_t)p->slab + p->d].lower = i;
-    if (p->upper >= 0) of[3 * (size_t)p->upper + p->d].upper = i;
-  }
-  *out = of;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* size: as a box sees it that sees the other directions' sizes */
-static void Rate(Pair *pair, PetscReal size, const PetscReal smallest[3])
-{
-  for (int e = 0; e < 3; e++) {
-    if (e != pair->d && smallest[e] < PETSC_MAX_REAL) pair->ratio = PetscMax(pair->ratio, size / smallest[e]);
-  }
-}
-
-/* the ratios of all pairs, box by box */
-static PetscErrorCode RatePairs(Rule *rule)
-{
-  PairsOf *of;
-
-  PetscFunctionBegin;
-  PetscCall(FindPairsOf(rule, PETSC_FALSE, &of));
-  for (int rate = 0; rate < 2; rate++) {
-    for (int32_t b = 0; b < rule->nbox; b++) {
-      PetscReal *smallest = rule->smallest + 3 * (size_t)b;
-
-      for (int d = 0; d < 3; d++) {
-        const PairsOf none = {-1, -1}, mine = d < rule->dim ? of[3 * (size_t)rule->slab[d][b] + d] : none;
-
-        if (!rate) smallest[d] = PETSC_MAX_REAL;
-        for (int k = 0; k < 2; k++) {
-          const int32_t i = k ? mine.upper : mine.lower;
-
-          PetscReal size;
-
-          if (i < 0) continue;
-          size = SizeSeen(rule, b, d, rule->pair[i].size);
-          if (rate) Rate(&rule->pair[i], size, smallest);
-          else smallest[d] = PetscMin(smallest[d], size);
-        }
+      if (!p) continue;
+      size = SizeSeen(rule, b, d, p->size);
+      if (!rate) smallest[d] = PetscMin(smallest[d], size);
+      for (int e = 0; e < 3 && rate; e++) {
+        if (e != d && smallest[e] < PETSC_MAX_REAL) p->ratio = PetscMax(p->ratio, size / smallest[e]);
       }
     }
   }
-  PetscCall(PetscFree(of));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Choose(Rule *rule)
+static void ChoosePairs(Rule *rule)
 {
   PetscReal most = PETSC_MAX_REAL;
 
-  for (int32_t i = 0; i < rule->npair; i++) most = PetscMin(most, rule->pair[i].ratio);
+  for (int32_t i = 0; i < 3 * rule->nbox; i++) {
+    if (rule->pair[i].size > 0) most = PetscMin(most, rule->pair[i].ratio);
+  }
   most = most <= LIMIT ? LIMIT : most * LIMIT;
-  for (int32_t i = 0; i < rule->npair; i++) rule->pair[i].chosen = (PetscBool)(rule->pair[i].ratio <= most);
+  for (int32_t i = 0; i < 3 * rule->nbox; i++) rule->pair[i].chosen = (PetscBool)(rule->pair[i].size > 0 && rule->pair[i].ratio <= most);
 }
 
-/* Of box pairs that overlap the lowest merge, and so on upwards. */
-static PetscErrorCode DropOverlaps(Rule *rule)
+/* Of pairs of boxes that overlap the lowest merge, and so on upwards. */
+static void DropOverlaps(Rule *rule)
 {
-  PetscInt  *order;
-  PetscReal *lower;
-  char      *taken; /* [slab][3] */
+  for (int32_t i = 0; i < 3 * rule->nbox; i++) {
+    Pair     *p = &rule->pair[i];
+    PetscBool keep = PETSC_TRUE;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(rule->npair, &order, rule->npair, &lower));
-  PetscCall(PetscCalloc1(3 * (size_t)rule->nbox, &taken));
-  for (int32_t i = 0; i < rule->npair; i++) {
-    order[i] = i;
-    lower[i] = rule->domain->lower[3 * (size_t)rule->pair[i].slab + rule->pair[i].d];
+    if (p->lower >= 0 && PairAt(rule, p->lower, i % 3)->chosen) continue; /* another one is lower */
+    for (; p->chosen && p->upper >= 0; p = PairAt(rule, p->upper, i % 3)) {
+      p->chosen = keep;
+      keep = (PetscBool)!keep;
+    }
   }
-  PetscCall(PetscSortRealWithPermutation(rule->npair, lower, order));
-  for (int32_t i = 0; i < rule->npair; i++) {
-    Pair *p = &rule->pair[order[i]];
-
-    if (!p->chosen || p->upper < 0) continue;
-    if (taken[3 * (size_t)p->slab + p->d] || taken[3 * (size_t)p->upper + p->d]) p->chosen = PETSC_FALSE;
-    else taken[3 * (size_t)p->slab + p->d] = taken[3 * (size_t)p->upper + p->d] = 1;
-  }
-  PetscCall(PetscFree2(order, lower));
-  PetscCall(PetscFree(taken));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the least width of n (at most 4) neighbouring cells in direction e of which the lowest is in the box; none: the largest number */
@@ -318,89 +274,64 @@ static PetscReal WidthOf(const Rule *rule, int n, int32_t box, int e)
   return least;
 }
 
-/* How many cells of another direction, that can not merge, stand beside a chosen pair within twice its size: 0, 3 or 4;
-   a patch covers two of them. *least, *most: of all chosen pairs, 4 and 0 if there are none. */
-static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
+/* Counts the unmergeable cells of other directions next to chosen pairs. A patch covers two of them. */
+static void CountStanding(Rule *rule)
 {
-  PairsOf *of, *allowed;
-  int     *standing;
-
-  PetscFunctionBegin;
-  PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
-  PetscCall(FindPairsOf(rule, PETSC_FALSE, &allowed));
-  PetscCall(PetscCalloc1(rule->npair, &standing));
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int e = 0; e < rule->dim; e++) {
-      const PairsOf along = allowed[3 * (size_t)rule->slab[e][b] + e];
-      PetscReal     three, four;
+      PetscReal three, four;
 
-      if (along.lower >= 0 || along.upper >= 0) continue;
+      if (PairOf(rule, b, e, 0) || PairOf(rule, b, e, 1)) continue;
       three = SizeSeen(rule, b, e, WidthOf(rule, 3, b, e));
       four = SizeSeen(rule, b, e, WidthOf(rule, 4, b, e));
-      for (int d = 0; d < rule->dim; d++) {
-        const PairsOf mine = of[3 * (size_t)rule->slab[d][b] + d];
+      for (int i = 0; i < 2 * rule->dim; i++) {
+        Pair           *p = PairOf(rule, b, i / 2, i % 2);
+        const PetscReal reach = p && p->chosen ? 2 * SizeSeen(rule, b, i / 2, p->size) : 0;
 
-        for (int k = 0; d != e && k < 2; k++) {
-          const int32_t   i = k ? mine.upper : mine.lower;
-          const PetscReal reach = i < 0 ? 0 : 2 * SizeSeen(rule, b, d, rule->pair[i].size);
-
-          if (three <= reach) standing[i] = PetscMax(standing[i], four <= reach ? 4 : 3);
-        }
+        if (three <= reach) p->standing = PetscMax(p->standing, four <= reach ? 4 : 3);
       }
     }
   }
-  *least = 4;
-  *most = 0;
-  for (int32_t i = 0; i < rule->npair; i++) {
-    *least = rule->pair[i].chosen ? PetscMin(*least, standing[i]) : *least;
-    *most = PetscMax(*most, standing[i]);
-  }
-  PetscCall(PetscFree(of));
-  PetscCall(PetscFree(allowed));
-  PetscCall(PetscFree(standing));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the rule does with every box; *ends: there is no coarser lattice */
-static PetscErrorCode Apply(Rule *rule, PetscBool whole, VpCoarsening *step, PetscBool *ends)
+/* how a box merges along a direction */
+static VpMerge MergeOf(const Rule *rule, int32_t box, int d)
 {
-  PairsOf *of;
-  int      least = 4, most = 0;
+  const Pair *own = PairOf(rule, box, d, 0), *below = PairOf(rule, box, d, 1);
 
-  PetscFunctionBegin;
-  for (int d = 0; d < rule->dim; d++) PetscCall(FindPairs(rule, d));
-  PetscCall(RatePairs(rule));
-  Choose(rule);
-  PetscCall(DropOverlaps(rule));
-  PetscCall(CountStanding(rule, &least, &most));
-  *ends = (PetscBool)(least >= 4); /* also without pairs */
-  step->hard = (PetscBool)(most >= 3);
-  step->jump = rule->jump;
-  PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
-  for (int32_t i = 0; i < rule->npair; i++) {
-    if (whole && rule->pair[i].chosen && rule->pair[i].upper >= 0) *ends = PETSC_TRUE;
-  }
-  for (int32_t b = 0; b < rule->nbox; b++) {
-    for (int d = 0; d < rule->dim; d++) {
-      const PairsOf mine = of[3 * (size_t)rule->slab[d][b] + d];
-      uint8_t      *m = &step->merge[3 * (size_t)b + d];
-
-      if (mine.lower >= 0) *m = rule->pair[mine.lower].upper < 0 ? VP_MERGE_HALVES : VP_MERGE_LOWER;
-      else if (mine.upper >= 0) *m = VP_MERGE_UPPER;
-    }
-  }
-  PetscCall(PetscFree(of));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (own && own->chosen) return own->upper < 0 ? VP_MERGE_HALVES : VP_MERGE_LOWER;
+  return below && below->chosen ? VP_MERGE_UPPER : VP_MERGE_NONE;
 }
 
-PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, VpCoarsening *step, PetscBool *ends)
+PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
 {
-  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox, .jump = 1};
+  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
+  int  least = 4, most = 0; /* of Pair.standing */
 
   PetscFunctionBegin;
-  for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetSlabs(rule.domain, d, &rule.slab[d]));
-  PetscCall(PetscMalloc2(3 * (size_t)rule.nbox, &rule.pair, 3 * (size_t)rule.nbox, &rule.smallest));
-  PetscCall(Apply(&rule, whole, step, ends));
-  PetscCall(PetscFree2(rule.pair, rule.smallest));
+  PetscCall(PetscCalloc1(3 * (size_t)rule.nbox, &rule.pair));
+  for (int d = 0; d < rule.dim; d++) {
+    PetscCall(VpDomainGetSlabs(rule.domain, d, &rule.slab[d]));
+    PetscCall(FindPairs(&rule, d));
+  }
+  RatePairs(&rule);
+  ChoosePairs(&rule);
+  DropOverlaps(&rule);
+  CountStanding(&rule);
+  *ends = PETSC_FALSE;
+  for (int32_t i = 0; i < 3 * rule.nbox; i++) {
+    const Pair *p = &rule.pair[i];
+
+    if (!p->chosen) continue;
+    least = PetscMin(least, p->standing);
+    most = PetscMax(most, p->standing);
+    if (whole && p->upper >= 0) *ends = PETSC_TRUE;
+  }
+  if (least >= 4) *ends = PETSC_TRUE; /* also without pairs */
+  *hard = (PetscBool)(most >= 3);
+  for (int32_t b = 0; b < rule.nbox; b++) {
+    for (int d = 0; d < rule.dim; d++) merge[3 * (size_t)b + d] = (uint8_t)MergeOf(&rule, b, d);
+  }
+  PetscCall(PetscFree(rule.pair));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
