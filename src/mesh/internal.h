@@ -24,6 +24,14 @@ static inline int32_t VpRoot(int32_t set[], int32_t i)
   return i;
 }
 
+/* makes two sets one, of which the least item stands for all */
+static inline void VpUnite(int32_t set[], int32_t i, int32_t j)
+{
+  const int32_t a = VpRoot(set, i), b = VpRoot(set, j);
+
+  set[PetscMax(a, b)] = PetscMin(a, b);
+}
+
 /* whether the box beyond a side is at the other end of the domain */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
 {

@@ -156,25 +156,15 @@ static PetscBool IsRefined(VpLattice L)
   return is;
 }
 
-/* L becomes the next coarser lattice of a cycle, or NULL; position[n] become those of parents */
-static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLattice *L)
+PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLattice lattice[VP_MOST_LEVELS])
 {
   const VpCoarsening *step;
 
   PetscFunctionBegin;
-  PetscCall(VpLatticeCoarsen(*L, how, &step));
-  for (int32_t i = 0; i < n && step->coarse; i++) position[i] = VpParentOf(step, *L, position[i]);
-  *L = step->coarse && (how != VP_COARSEN_FULL || IsRefined(step->coarse)) ? step->coarse : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLattice lattice[VP_MOST_LEVELS])
-{
-  PetscFunctionBegin;
   *levels = 0;
-  for (VpLattice L = finest; L;) {
+  for (VpLattice L = finest; L && (L == finest || how != VP_COARSEN_FULL || IsRefined(L)); L = step->coarse) {
     lattice[(*levels)++] = L;
-    PetscCall(GoDown(how, 0, NULL, &L));
+    PetscCall(VpLatticeCoarsen(L, how, &step));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,10 +181,14 @@ PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, doubl
 
 PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int32_t n, int64_t position[])
 {
-  VpLattice L = finest;
+  const VpCoarsening *step;
+  VpLattice           L = finest;
 
   PetscFunctionBegin;
-  for (int l = 0; l < levels; l++) PetscCall(GoDown(how, n, position, &L));
+  for (int l = 0; l < levels; l++, L = step->coarse) {
+    PetscCall(VpLatticeCoarsen(L, how, &step));
+    for (int32_t i = 0; i < n; i++) position[i] = VpParentOf(step, L, position[i]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

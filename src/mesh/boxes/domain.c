@@ -89,6 +89,13 @@ static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Box b lies beyond a side of a. */
+static void JoinBoxes(Grid *g, int32_t a, int32_t b, int side)
+{
+  g->beyond[(size_t)a * 2 * g->dim + side] = b;
+  g->beyond[(size_t)b * 2 * g->dim + (side ^ 1)] = a;
+}
+
 /* Two boxes share a side, or at most an edge; anything else is an error. */
 static PetscErrorCode Meet(Grid *g, int32_t a, int32_t b)
 {
@@ -110,12 +117,7 @@ static PetscErrorCode Meet(Grid *g, int32_t a, int32_t b)
     PetscCheck(d == normal || (g->span[a][d][0] == g->span[b][d][0] && g->span[a][d][1] == g->span[b][d][1]), g->comm, PETSC_ERR_ARG_INCOMP,
                "Boxes %d and %d touch in direction %d without sharing a whole side: cut the larger one", (int)a, (int)b, normal);
   }
-  {
-    const int side = 2 * normal + (g->span[a][normal][1] == g->span[b][normal][0]);
-
-    g->beyond[(size_t)a * 2 * g->dim + side] = b;
-    g->beyond[(size_t)b * 2 * g->dim + (side ^ 1)] = a;
-  }
+  JoinBoxes(g, a, b, 2 * normal + (g->span[a][normal][1] == g->span[b][normal][0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,43 +192,29 @@ static PetscErrorCode MeetInBuckets(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  int32_t tangential[4], box;
-} BoxSide;
-
-static int AscendingSide(const void *a, const void *b)
-{
-  return memcmp(a, b, sizeof(((BoxSide *)0)->tangential));
-}
-
 /* The sides of the domain at its lower and at its upper end in direction d are the same, moved. */
 static PetscErrorCode JoinPeriodic(Grid *g, int d)
 {
-  int32_t   n[2] = {0, 0};
-  BoxSide  *side[2];
-  PetscBool match;
+  int32_t      n[2] = {0, 0}, met = 0, i;
+  VpDictionary lower; /* the boxes at the lower end, by what they span in other directions */
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc2(g->nbox, &side[0], g->nbox, &side[1]));
-  for (int32_t b = 0; b < g->nbox; b++) {
-    for (int s = 0; s < 2; s++) {
-      if (g->span[b][d][s] == (s ? g->nknot[d] - 1 : 0)) {
-        BoxSide *new = &side[s][n[s]++];
+  PetscCall(VpDictionaryCreate(2, sizeof(int32_t), &lower));
+  for (int32_t k = 0; k < 2 * g->nbox; k++) {
+    const int32_t upper = k / g->nbox, b = k % g->nbox;
+    uint64_t      span[2] = {0, 0};
 
-        new->box = b;
-        for (int t = 1; t < g->dim; t++) PetscCall(PetscArraycpy(new->tangential + 2 * (t - 1), g->span[b][(d + t) % g->dim], 2));
-      }
+    if (g->span[b][d][upper] != (upper ? g->nknot[d] - 1 : 0)) continue;
+    n[upper]++;
+    for (int t = 1; t < g->dim; t++) memcpy(&span[t - 1], g->span[b][(d + t) % g->dim], sizeof(*span));
+    if (!upper) PetscCall(VpDictionaryAdd(&lower, span, &b, &i));
+    else if ((i = VpDictionaryFind(&lower, span)) >= 0) {
+      JoinBoxes(g, b, ((int32_t *)lower.item)[i], 2 * d + 1);
+      met++;
     }
   }
-  for (int s = 0; s < 2; s++) qsort(side[s], n[s], sizeof(BoxSide), AscendingSide);
-  match = n[0] == n[1];
-  for (int32_t i = 0; match && i < n[0]; i++) {
-    match = AscendingSide(&side[0][i], &side[1][i]) == 0;
-    g->beyond[(size_t)side[0][i].box * 2 * g->dim + 2 * d] = side[1][i].box;
-    g->beyond[(size_t)side[1][i].box * 2 * g->dim + 2 * d + 1] = side[0][i].box;
-  }
-  PetscCall(PetscFree2(side[0], side[1]));
-  PetscCheck(match, g->comm, PETSC_ERR_ARG_INCOMP,
+  PetscCall(VpDictionaryDestroy(&lower));
+  PetscCheck(met == n[0] && met == n[1], g->comm, PETSC_ERR_ARG_INCOMP,
              "Periodic in direction %d, but the boxes at the two ends of the domain (%d and %d) do not face one another", d, (int)n[0],
              (int)n[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,25 +236,16 @@ static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
 
 static PetscErrorCode CheckConnected(Grid *g)
 {
-  int32_t *found, n = 1;
-  char    *seen;
+  int32_t *set, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(g->nbox, &found));
-  PetscCall(PetscCalloc1(g->nbox, &seen));
-  found[0] = 0;
-  seen[0] = 1;
-  for (int32_t i = 0; i < n; i++) {
-    for (int side = 0; side < 2 * g->dim; side++) {
-      const int32_t next = g->beyond[(size_t)found[i] * 2 * g->dim + side];
-
-      if (next < 0 || seen[next]) continue;
-      seen[next] = 1;
-      found[n++] = next;
-    }
+  PetscCall(PetscMalloc1(g->nbox, &set));
+  for (int32_t b = 0; b < g->nbox; b++) set[b] = b;
+  for (size_t i = 0; i < (size_t)g->nbox * 2 * g->dim; i++) {
+    if (g->beyond[i] >= 0) VpUnite(set, (int32_t)(i / (2 * g->dim)), g->beyond[i]);
   }
-  PetscCall(PetscFree(found));
-  PetscCall(PetscFree(seen));
+  for (int32_t b = 0; b < g->nbox; b++) n += VpRoot(set, b) == 0;
+  PetscCall(PetscFree(set));
   PetscCheck(n == g->nbox, g->comm, PETSC_ERR_ARG_INCOMP, "The domain is not connected: %d of %d boxes can be reached through sides",
              (int)n, (int)g->nbox);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,11 +18,6 @@ static VpShape ShapeWith(int dim, const uint8_t bits[])
   return shape;
 }
 
-static inline PetscInt Packed(const uint8_t bits[])
-{
-  return bits[0] | bits[1] << 8 | bits[2] << 16;
-}
-
 /* fills near[] with at most two entries a box */
 static PetscErrorCode SetNear(VpLattice L)
 {
@@ -45,35 +40,25 @@ static PetscErrorCode SetNear(VpLattice L)
 static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
 {
   const int32_t nbox = L->domain->nbox;
-  PetscInt     *different, n = 1, at;
+  VpDictionary  shapes;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nbox, &different));
-  different[0] = Packed(bits);
-  for (size_t b = 1; b < (size_t)nbox; b++) {
-    if (Packed(bits + 3 * b) != Packed(bits + 3 * (b - 1))) different[n++] = Packed(bits + 3 * b);
-  }
-  PetscCall(PetscSortRemoveDupsInt(&n, different));
-  L->nshape = (int32_t)n;
-  PetscCall(PetscMalloc1(n, &L->shape));
-  for (PetscInt i = 0; i < n; i++) {
-    const uint8_t of[3] = {(uint8_t)(different[i] & 255), (uint8_t)(different[i] >> 8 & 255), (uint8_t)(different[i] >> 16)};
+  PetscCall(VpDictionaryCreate(1, 3, &shapes));
+  PetscCall(PetscMalloc2(nbox, &L->shape_of, (size_t)nbox + 1, &L->start));
+  for (int32_t b = 0; b < nbox; b++) {
+    const uint8_t *of = bits + 3 * (size_t)b;
 
-    L->shape[i] = ShapeWith(L->domain->dim, of);
+    PetscCall(VpDictionaryAdd(&shapes, &(uint64_t){of[0] | of[1] << 8 | of[2] << 16}, of, &L->shape_of[b]));
   }
-  L->ncell = (int64_t)nbox << L->shape->shift;
-  if (n > 1) {
-    PetscCall(PetscMalloc2(nbox, &L->shape_of, (size_t)nbox + 1, &L->start));
-    L->start[0] = 0;
-    for (int32_t b = 0; b < nbox; b++) {
-      PetscCall(PetscFindInt(Packed(bits + 3 * (size_t)b), n, different, &at));
-      L->shape_of[b] = (int32_t)at;
-      L->start[b + 1] = L->start[b] + ((int64_t)1 << L->shape[at].shift);
-    }
-    L->ncell = L->start[nbox];
-    PetscCall(SetNear(L));
-  }
-  PetscCall(PetscFree(different));
+  L->nshape = shapes.n;
+  PetscCall(PetscMalloc1(L->nshape, &L->shape));
+  for (int32_t i = 0; i < L->nshape; i++) L->shape[i] = ShapeWith(L->domain->dim, (uint8_t *)shapes.item + 3 * i);
+  L->start[0] = 0;
+  for (int32_t b = 0; b < nbox; b++) L->start[b + 1] = L->start[b] + ((int64_t)1 << L->shape[L->shape_of[b]].shift);
+  L->ncell = L->start[nbox];
+  if (L->nshape > 1) PetscCall(SetNear(L));
+  else PetscCall(PetscFree2(L->shape_of, L->start));
+  PetscCall(VpDictionaryDestroy(&shapes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,48 +294,40 @@ int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
   return VpLatticeEncode(L, next, at);
 }
 
-typedef struct {
-  PetscReal lower;
-  int32_t   slab;
-} SlabStart;
-
-static int Descending(const void *a, const void *b)
-{
-  const PetscReal x = ((const SlabStart *)a)->lower, y = ((const SlabStart *)b)->lower;
-
-  return (x < y) - (x > y);
-}
-
 /* The longest line in direction d begins in some box and goes up from there, once around where it is periodic. */
 static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 {
   const VpDomain domain = L->domain;
   const int32_t *slab;
   int64_t       *count; /* [slab] of cells on a line from there on upwards */
-  int32_t       *next, n = 0;
-  SlabStart     *place;
+  int32_t       *next;
+  PetscReal     *lower;
+  PetscInt      *order, n = 0; /* the slabs by their lower ends */
 
   PetscFunctionBegin;
   PetscCall(VpDomainGetSlabs(domain, d, &slab));
-  PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &next, domain->nbox, &place));
+  PetscCall(PetscMalloc4(domain->nbox, &count, domain->nbox, &next, domain->nbox, &lower, domain->nbox, &order));
   LinkSlabs(domain->nbox, slab, next);
   for (int32_t b = 0; b < domain->nbox; b++) {
-    if (slab[b] == b) place[n++] = (SlabStart){domain->lower[3 * (size_t)b + d], b};
+    if (slab[b] != b) continue;
+    lower[n] = domain->lower[3 * (size_t)b + d];
+    order[n++] = b;
   }
-  qsort(place, (size_t)n, sizeof(*place), Descending);
+  PetscCall(PetscSortRealWithArrayInt(n, lower, order));
   *extent = 1;
-  for (int32_t i = 0; i < n; i++) {
-    int64_t above = 0;
+  while (n > 0) {
+    const int32_t first = (int32_t)order[--n];
+    int64_t       above = 0;
 
-    for (int32_t b = place[i].slab; b >= 0; b = next[b]) {
+    for (int32_t b = first; b >= 0; b = next[b]) {
       const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
 
       if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[slab[up]]);
     }
-    count[place[i].slab] = above + ((int64_t)1 << VpShapeOf(L, place[i].slab)->bits[d]);
-    *extent = PetscMax(*extent, count[place[i].slab]);
+    count[first] = above + ((int64_t)1 << VpShapeOf(L, first)->bits[d]);
+    *extent = PetscMax(*extent, count[first]);
   }
-  PetscCall(PetscFree3(count, next, place));
+  PetscCall(PetscFree4(count, next, lower, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,14 +10,6 @@ typedef struct {
   int8_t         *item;
 } Meeting;
 
-static void Join(int32_t same[], int32_t i, int32_t j)
-{
-  const int32_t a = VpRoot(same, i), b = VpRoot(same, j);
-
-  if (a < b) same[b] = a;
-  else same[a] = b;
-}
-
 /* lists the members of the sets of more than one item */
 static void List(Meeting *m)
 {
@@ -72,7 +64,7 @@ static void FindCorners(VpDomain domain, Meeting *m)
     const int side = i % P4EST_FACES, bit = 1 << side / 2;
 
     for (int c = 0; c < P4EST_CHILDREN && domain->beyond[i] >= 0; c++) {
-      if (((c & bit) != 0) == side % 2) Join(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
+      if (((c & bit) != 0) == side % 2) VpUnite(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
     }
   }
   List(m);
@@ -90,7 +82,7 @@ static void FindInterfaces(VpDomain domain, Meeting *m)
       const int d = e / 4, bit = 1 << (normal - (d < normal));
 
       if (d == normal || ((e & bit) != 0) != side % 2) continue;
-      Join(m->same, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
+      VpUnite(m->same, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
     }
   }
   List(m);
