@@ -148,6 +148,28 @@ typedef struct {
 typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, const VpQuestions *, VpAnswer, const void *context, PetscInt number[]);
 
+/* curve.c: a position on p4est's curve: so many boxes are before it, and so many of the smallest cells in the next box */
+typedef struct {
+  int64_t box, before;
+} VpCurvePosition;
+/* where the own cells [nown] of a mesh begin, and those of every rank [size + 1]. Requires: VpGeometryIsHalved */
+typedef struct {
+  VpMesh           mesh;
+  VpCurvePosition *cell, *begin;
+} VpCurve;
+PetscErrorCode VpCurveCreate(VpMesh, VpCurve *); /* collective */
+PetscErrorCode VpCurveDestroy(VpCurve *);
+/* at[i] = the rank, and the number there, of the cell that contains a position. Collective */
+PetscErrorCode VpCurveFind(const VpCurve *, PetscInt n, const VpCurvePosition[], PetscSFNode at[]);
+/* where the cell of this depth and these coordinates in its box begins */
+VpCurvePosition VpCurvePositionOf(int dim, int32_t box, const int32_t coord[], int depth);
+/* the position that so many smallest cells lead to */
+VpCurvePosition         VpCurveAdvance(int dim, VpCurvePosition, int64_t length);
+static inline PetscBool VpCurveIsBefore(VpCurvePosition a, VpCurvePosition b)
+{
+  return (PetscBool)(a.box < b.box || (a.box == b.box && a.before < b.before));
+}
+
 /* p4est.c: starts libsc and p4est unless they run already. Only the files of forest/ know p4est. */
 PetscErrorCode VpForestInitialize(void);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
@@ -159,24 +181,26 @@ typedef struct {
   VpForest (*create)(VpMesh);
   /* makes the adapted forest that VpMeshAdapt describes */
   VpForest (*adapt)(VpForest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
-  /* Makes a forest of leaves of these depths, which are own ones until work is balanced: in their order, from the place on that has so many
-     boxes and then so many smallest leaves before it. Requires: the leaves of all ranks fill the boxes, VpForestInitialize() */
-  VpForest (*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], const int64_t before[2]);
+  /* Makes a forest of leaves of these depths, which are own ones until work is balanced: in their order, from a position on. Requires: the
+     leaves of all ranks fill the boxes, VpForestInitialize() */
+  VpForest (*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], VpCurvePosition first);
   /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
   PetscErrorCode (*fill)(VpForest, VpMesh, PetscSFNode **owner);
   /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */
   void (*take_coefficient)(VpForest, int width, PetscReal a[]);
   /* the number of leaves on all ranks. Not collective */
   double (*size)(VpForest);
-  /* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number. Not collective */
-  PetscMPIInt (*owner)(VpForest, int32_t box, const PetscReal x[]);
-  int32_t (*leaf)(VpForest, int32_t box, const PetscReal x[]);
   void (*destroy)(VpForest);
 } VpForestOps;
 extern const VpForestOps         VpForestOps2, VpForestOps3;
 static inline const VpForestOps *VpForestOpsOf(int dim)
 {
   return dim == 2 ? &VpForestOps2 : &VpForestOps3;
+}
+/* how many of the smallest cells a cell of this depth has */
+static inline int64_t VpCurveLength(int dim, int depth)
+{
+  return (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
 }
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);

@@ -72,8 +72,8 @@ static PetscErrorCode CheckPieces(VpMesh mesh)
   PetscFunctionBegin;
   for (int r = 0; r < mesh->size; r++) most = PetscMax(most, mesh->starts[r + 1] - mesh->starts[r]);
   PetscCheck(most <= VP_MAX_CELLS, mesh->comm, PETSC_ERR_SUP,
-             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)", (int)mesh->geometry->domain->nbox,
-             (double)mesh->ncell, (double)most, VP_MAX_CELLS);
+             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)",
+             (int)mesh->geometry->domain->nbox, (double)mesh->ncell, (double)most, VP_MAX_CELLS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

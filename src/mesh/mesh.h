@@ -383,8 +383,8 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
 PetscErrorCode VpOverlapDestroy(VpOverlap *);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* shared, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
-/* The same mesh cut otherwise. VpMeshCut gives rank i the cells [starts[i], starts[i + 1]). VpMeshGather gives equal pieces to `ranks` of the
-   ranks, which are evenly spaced. */
+/* The same mesh cut otherwise. VpMeshCut gives rank i the cells [starts[i], starts[i + 1]). VpMeshGather gives equal pieces to `ranks` of
+   the ranks, which are evenly spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt starts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 /* copies.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first

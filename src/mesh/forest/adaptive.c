@@ -110,48 +110,43 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds n cells of these depths to the place {boxes, smallest leaves in the next box}, a box being 2^bits of them. *right: each cell
-   begins at a multiple of its size. */
-static void Pass(int bits, int dim, int32_t n, const uint8_t depth[], int64_t place[2], PetscBool *right)
+/* the position after n cells of these depths; *right: each of them begins at a multiple of its size */
+static VpCurvePosition PassCells(int dim, VpCurvePosition p, int32_t n, const uint8_t depth[], PetscBool *right)
 {
   for (int32_t i = 0; i < n; i++) {
-    const int64_t size = (int64_t)1 << (bits - dim * depth[i]);
+    const int64_t length = VpCurveLength(dim, depth[i]);
 
-    *right = (PetscBool)(*right && place[1] % size == 0);
-    place[1] += size;
-    place[0] += place[1] >> bits;
-    place[1] &= ((int64_t)1 << bits) - 1;
+    *right = (PetscBool)(*right && p.before % length == 0);
+    p = VpCurveAdvance(dim, p, length);
   }
+  return p;
 }
 
-/* before: the place where this rank's cells begin. Ensures: an error on all ranks where the cells do not fill the boxes. */
-static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], int64_t before[2])
+/* *first: where this rank's cells begin. Ensures: an error on all ranks where the cells do not fill the boxes. */
+static PetscErrorCode PlaceCells(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpCurvePosition *first)
 {
-  const int   deepest = VpForestOpsOf(domain->dim)->deepest, bits = deepest * domain->dim;
-  int64_t     mine[2] = {0, 0}, end[2], (*all)[2];
-  PetscMPIInt rank, size;
-  PetscBool   right = PETSC_TRUE, ignored = PETSC_TRUE;
-  int         wrong;
+  const int       deepest = VpForestOpsOf(domain->dim)->deepest;
+  VpCurvePosition mine = {0, 0}, *all;
+  PetscMPIInt     rank, size;
+  PetscBool       right = PETSC_TRUE, ignored = PETSC_TRUE;
+  int             wrong;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   for (int32_t i = 0; i < n; i++) right = (PetscBool)(right && depth[i] <= deepest);
-  if (right) Pass(bits, domain->dim, n, depth, mine, &ignored);
+  if (right) mine = PassCells(domain->dim, mine, n, depth, &ignored);
   PetscCall(PetscMalloc1(size + 1, &all));
-  PetscCallMPI(MPI_Allgather(mine, 2, MPI_INT64_T, all + 1, 2, MPI_INT64_T, comm));
-  all[0][0] = all[0][1] = 0;
+  PetscCallMPI(MPI_Allgather(&mine, 2, MPI_INT64_T, all + 1, 2, MPI_INT64_T, comm));
+  all[0] = (VpCurvePosition){0, 0};
   for (PetscMPIInt r = 0; r < size; r++) {
-    const int64_t sum = all[r][1] + all[r + 1][1];
-
-    all[r + 1][0] += all[r][0] + (sum >> bits);
-    all[r + 1][1] = sum & (((int64_t)1 << bits) - 1);
+    all[r + 1].box += all[r].box;
+    all[r + 1] = VpCurveAdvance(domain->dim, all[r + 1], all[r].before);
   }
-  for (int i = 0; i < 2; i++) before[i] = end[i] = all[rank][i];
-  if (right) Pass(bits, domain->dim, n, depth, end, &right);
-  right = (PetscBool)(right && all[size][0] == domain->nbox && all[size][1] == 0);
+  *first = all[rank];
+  if (right) (void)PassCells(domain->dim, *first, n, depth, &right);
+  wrong = !right || all[size].box != domain->nbox || all[size].before != 0;
   PetscCall(PetscFree(all));
-  wrong = !right;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, comm));
   PetscCheck(!wrong, comm, PETSC_ERR_ARG_WRONG, "The cells do not fill the %d boxes: depths of cells are wrong or missing",
              (int)domain->nbox);
@@ -161,15 +156,16 @@ static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uin
 PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpMesh *mesh)
 {
   const VpForestOps *ops = VpForestOpsOf(domain->dim);
-  int64_t            before[2], total = n;
+  int64_t            total = n;
+  VpCurvePosition    first;
   VpForest           forest;
   PetscBool          balanced;
 
   PetscFunctionBegin;
   PetscCall(VpForestInitialize());
-  PetscCall(Place(comm, domain, n, depth, before));
+  PetscCall(PlaceCells(comm, domain, n, depth, &first));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm));
-  forest = ops->grow(comm, domain, n, depth, before);
+  forest = ops->grow(comm, domain, n, depth, first);
   balanced = (PetscBool)(ops->size(forest) == (double)total);
   if (!balanced) ops->destroy(forest);
   PetscCheck(balanced, comm, PETSC_ERR_ARG_WRONG, "Cells that share a face, an edge or a corner differ by more than one level");

@@ -112,30 +112,25 @@ static VpForest Adapt(VpForest from, VpDomain domain, const int8_t mark[], int w
 }
 
 /* Writes the corners and depths of leaves, [n][dim + 1], and counts them in cumulated[box + 1]. */
-static void ListLeaves(int32_t n, const uint8_t depth[], const int64_t before[2], p4est_qcoord_t *to, p4est_gloidx_t cumulated[])
+static void ListLeaves(int32_t n, const uint8_t depth[], VpCurvePosition p, p4est_qcoord_t *to, p4est_gloidx_t cumulated[])
 {
-  const int bits = P4EST_DIM * P4EST_QMAXLEVEL;
-  int64_t   box = before[0], at = before[1];
-
   for (int32_t i = 0; i < n; i++) {
-    const int        shift = bits - P4EST_DIM * depth[i];
+    const int64_t    length = VpCurveLength(P4EST_DIM, depth[i]);
     p4est_quadrant_t q;
 
-    p4est_quadrant_set_morton(&q, depth[i], (uint64_t)at >> shift);
+    p4est_quadrant_set_morton(&q, depth[i], (uint64_t)(p.before / length));
     *to++ = q.x;
     *to++ = q.y;
 #ifdef P4_TO_P8
     *to++ = q.z;
 #endif
     *to++ = q.level;
-    cumulated[box + 1]++;
-    at += (int64_t)1 << shift;
-    box += at >> bits;
-    at &= ((int64_t)1 << bits) - 1;
+    cumulated[p.box + 1]++;
+    p = VpCurveAdvance(P4EST_DIM, p, length);
   }
 }
 
-static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], const int64_t before[2])
+static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpCurvePosition first)
 {
   p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain);
   p4est_gloidx_t       *cumulated = P4EST_ALLOC_ZERO(p4est_gloidx_t, domain->nbox + 1), *starts, mine = n;
@@ -147,7 +142,7 @@ static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t de
   starts = P4EST_ALLOC_ZERO(p4est_gloidx_t, size + 1);
   (void)MPI_Allgather(&mine, 1, P4EST_MPI_GLOIDX, starts + 1, 1, P4EST_MPI_GLOIDX, comm);
   for (int r = 0; r < size; r++) starts[r + 1] += starts[r];
-  ListLeaves(n, depth, before, (p4est_qcoord_t *)leaves->array, cumulated);
+  ListLeaves(n, depth, first, (p4est_qcoord_t *)leaves->array, cumulated);
   (void)MPI_Allreduce(MPI_IN_PLACE, cumulated, domain->nbox + 1, P4EST_MPI_GLOIDX, MPI_SUM, comm);
   for (int32_t b = 0; b < domain->nbox; b++) cumulated[b + 1] += cumulated[b];
   forest = p4est_inflate(comm, conn, starts, cumulated, leaves, NULL, NULL);
@@ -295,38 +290,6 @@ static PetscErrorCode Fill(VpForest from, VpMesh mesh, PetscSFNode **owner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the smallest possible leaf around a place of a box */
-static p4est_quadrant_t Smallest(const PetscReal x[])
-{
-  const PetscReal  most = (PetscReal)((int64_t)1 << P4EST_QMAXLEVEL);
-  int32_t          at[P4EST_DIM];
-  p4est_quadrant_t q = {.level = P4EST_QMAXLEVEL};
-
-  for (int d = 0; d < P4EST_DIM; d++)
-    at[d] = (int32_t)PetscMax(0, PetscMin(most - 1, PetscFloorReal(x[d] * most))) << (P4EST_MAXLEVEL - P4EST_QMAXLEVEL);
-  q.x = at[0];
-  q.y = at[1];
-#ifdef P4_TO_P8
-  q.z = at[2];
-#endif
-  return q;
-}
-
-static PetscMPIInt Owner(VpForest forest, int32_t box, const PetscReal x[])
-{
-  const p4est_quadrant_t q = Smallest(x);
-
-  return p4est_comm_find_owner((p4est_t *)forest, box, &q, ((p4est_t *)forest)->mpirank);
-}
-
-static int32_t Find(VpForest forest, int32_t box, const PetscReal x[])
-{
-  p4est_quadrant_t q = Smallest(x);
-  p4est_tree_t    *tree = p4est_tree_array_index(((p4est_t *)forest)->trees, box);
-
-  return tree->quadrants_offset + (int32_t)sc_array_bsearch(&tree->quadrants, &q, p4est_quadrant_disjoint);
-}
-
 const VpForestOps VP_FOREST(VpForestOps) = {.deepest = P4EST_QMAXLEVEL,
                                             .create = Create,
                                             .adapt = Adapt,
@@ -334,6 +297,4 @@ const VpForestOps VP_FOREST(VpForestOps) = {.deepest = P4EST_QMAXLEVEL,
                                             .fill = Fill,
                                             .take_coefficient = TakeCoefficient,
                                             .size = Size,
-                                            .owner = Owner,
-                                            .leaf = Find,
                                             .destroy = Destroy};

@@ -64,7 +64,8 @@ static void FindCorners(VpDomain domain, Meeting *m)
     const int side = i % P4EST_FACES, bit = 1 << side / 2;
 
     for (int c = 0; c < P4EST_CHILDREN && domain->beyond[i] >= 0; c++) {
-      if (((c & bit) != 0) == side % 2) VpUnite(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
+      if (((c & bit) != 0) == side % 2)
+        VpUnite(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
     }
   }
   List(m);

@@ -39,84 +39,56 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
   return -1;
 }
 
-/* a place in a box, 0 <= x[d] <= 1 */
-typedef struct {
-  int32_t   box;
-  PetscReal x[3];
-} Place;
-
-/* the place in its box of a point; both ends are 0 and 1 */
-static Place PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
+/* coordinates of the cell around a point among 2^bits[d] in direction d of a box */
+static void CellAround(VpDomain domain, int32_t box, const int bits[], const PetscReal x[], int32_t coord[3])
 {
-  Place place = {.box = box};
+  for (int d = 0; d < 3; d++) {
+    const PetscReal cells = (PetscReal)((int64_t)1 << bits[d]);
+    const PetscReal at = d < domain->dim ? (x[d] - domain->lower[3 * (size_t)box + d]) / VpDomainWidth(domain, box, d) : 0;
 
-  for (int d = 0; d < domain->dim; d++) {
-    const PetscReal lower = domain->lower[3 * (size_t)box + d];
-
-    place.x[d] = (point[d] - lower) / (domain->upper[3 * (size_t)box + d] - lower);
+    coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal(at * cells)));
   }
-  return place;
 }
 
-/* the cell of a lattice around a place, which its owner is known of */
-static PetscSFNode CellAt(VpMesh mesh, const Place *place)
+/* where the cell of a lattice is, which its owner is known of */
+static PetscSFNode CellOf(VpMesh mesh, int64_t cell)
 {
-  int32_t     coord[3] = {0, 0, 0};
-  int64_t     cell;
-  PetscSFNode node;
+  const PetscMPIInt rank = VpOwnerOf(mesh->starts, mesh->size, cell);
 
-  for (int d = 0; d < mesh->dim; d++) {
-    const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->geometry->lattice, place->box)->bits[d]);
-
-    coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal(place->x[d] * cells)));
-  }
-  cell = VpLatticeEncode(mesh->geometry->lattice, place->box, coord);
-  node.rank = VpOwnerOf(mesh->starts, mesh->size, cell);
-  node.index = (PetscInt)cell - mesh->starts[node.rank];
-  return node;
+  return (PetscSFNode){.rank = rank, .index = (PetscInt)cell - mesh->starts[rank]};
 }
 
-static PetscInt LeafAt(const void *mesh, const void *question)
+static PetscErrorCode FindLeaves(VpMesh mesh, PetscInt n, const VpCurvePosition position[], PetscSFNode at[])
 {
-  const Place *place = question;
-
-  return VpForestOpsOf(((VpMesh)mesh)->dim)->leaf(((VpMesh)mesh)->forest, place->box, place->x);
-}
-
-/* the leaves around places, which may be other ranks' */
-static PetscErrorCode AskOwners(VpMesh mesh, PetscInt n, const Place place[], PetscSFNode at[])
-{
-  PetscMPIInt *rank;
-  PetscInt    *number;
+  VpCurve curve;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &rank, n, &number));
-  for (PetscInt i = 0; i < n; i++) rank[i] = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
-  PetscCall(VpAskRanks(mesh->comm, &(VpQuestions){n, rank, sizeof(*place), place}, LeafAt, mesh, number));
-  for (PetscInt i = 0; i < n; i++) at[i] = (PetscSFNode){.rank = rank[i], .index = number[i]};
-  PetscCall(PetscFree2(rank, number));
+  PetscCall(VpCurveCreate(mesh, &curve));
+  PetscCall(VpCurveFind(&curve, n, position, at));
+  PetscCall(VpCurveDestroy(&curve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  int32_t box = 0;
-  Place  *place;
+  const VpLattice  L = mesh->geometry->lattice;
+  const int        deepest = VpForestOpsOf(mesh->dim)->deepest, smallest[3] = {deepest, deepest, deepest};
+  int32_t          box = 0, coord[3];
+  VpCurvePosition *position;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &place));
+  PetscCall(PetscMalloc1(n, &position));
   for (*outside = 0; *outside < n; ++*outside) {
     const PetscReal *point = x + *outside * mesh->dim;
-    const int32_t    found = FindBox(mesh->geometry->domain, point, box);
+    const int32_t    found = FindBox(L->domain, point, box);
 
     if (found < 0) break;
     box = found;
-    place[*outside] = PlaceIn(mesh->geometry->domain, box, point);
+    CellAround(L->domain, box, VpMeshIsAdaptive(mesh) ? smallest : VpShapeOf(L, box)->bits, point, coord);
+    if (VpMeshIsAdaptive(mesh)) position[*outside] = VpCurvePositionOf(mesh->dim, box, coord, deepest);
+    else at[*outside] = CellOf(mesh, VpLatticeEncode(L, box, coord));
   }
-  if (VpMeshIsAdaptive(mesh)) PetscCall(AskOwners(mesh, *outside, place, at));
-  else {
-    for (PetscInt i = 0; i < *outside; i++) at[i] = CellAt(mesh, &place[i]);
-  }
-  PetscCall(PetscFree(place));
+  if (VpMeshIsAdaptive(mesh)) PetscCall(FindLeaves(mesh, *outside, position, at));
+  PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,56 +1,35 @@
 /* The levels of an adaptive mesh: the cells of every depth, among its leaves and the ancestors of finer ones. */
 #include "adaptivelevels.h"
 
-/* the leaves along p4est's curve: where they, and every rank's, begin on the lattice of the greatest depth */
-typedef struct {
-  VpMesh      leaves;
-  PetscMPIInt rank;
-  int64_t    *position, *begin; /* [nown], [size + 1] */
-} Curve;
-
-static PetscErrorCode CurveCreate(VpMesh leaves, Curve *curve)
+/* the position on the lattice of a depth */
+static int64_t PositionAt(int dim, VpCurvePosition p, int depth)
 {
-  VpLattice L;
-
-  PetscFunctionBegin;
-  curve->leaves = leaves;
-  PetscCallMPI(MPI_Comm_rank(leaves->comm, &curve->rank));
-  PetscCall(PetscMalloc2(leaves->nown + 1, &curve->position, leaves->size + 1, &curve->begin));
-  PetscCall(VpLatticeCreateUniform(leaves->geometry->domain, leaves->level, &L));
-  for (int32_t i = 0; i < leaves->nown; i++) {
-    int32_t coord[3];
-
-    for (int d = 0; d < 3; d++) coord[d] = leaves->geometry->coord[3 * (size_t)i + d] << (leaves->level - leaves->geometry->depth[i]);
-    curve->position[i] = VpLatticeEncode(L, leaves->geometry->box[i], coord);
-  }
-  if (!leaves->nown) curve->position[0] = L->ncell;
-  PetscCallMPI(MPI_Allgather(curve->position, 1, MPI_INT64_T, curve->begin, 1, MPI_INT64_T, leaves->comm));
-  curve->begin[leaves->size] = L->ncell;
-  for (int r = leaves->size - 1; r >= 0; r--) curve->begin[r] = PetscMin(curve->begin[r], curve->begin[r + 1]);
-  PetscCall(VpLatticeDestroy(&L));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (p.box << dim * depth) + p.before / VpCurveLength(dim, depth);
 }
 
 /* the own cells of a depth */
-static PetscErrorCode CellsCreate(const Curve *curve, int depth, VpLevelCells *cells)
+static PetscErrorCode CellsCreate(const VpCurve *curve, int depth, VpLevelCells *cells)
 {
-  const VpMesh leaves = curve->leaves;
-  const int    shift = leaves->dim * (leaves->level - depth);
-  int64_t      last = -1;
+  const VpMesh     leaves = curve->mesh;
+  const VpGeometry g = leaves->geometry;
+  const int        dim = leaves->dim;
+  int64_t          last = -1;
 
   PetscFunctionBegin;
-  *cells = (VpLevelCells){.size = leaves->size, .rank = curve->rank};
-  PetscCall(VpLatticeCreateUniform(leaves->geometry->domain, depth, &cells->lattice));
+  *cells = (VpLevelCells){.size = leaves->size};
+  PetscCallMPI(MPI_Comm_rank(leaves->comm, &cells->rank));
+  PetscCall(VpLatticeCreateUniform(g->domain, depth, &cells->lattice));
   PetscCall(PetscMalloc2(leaves->size + 1, &cells->start, leaves->nown, &cells->leaf));
-  for (int r = 0; r <= leaves->size; r++) cells->start[r] = (curve->begin[r] + ((int64_t)1 << shift) - 1) >> shift;
+  for (int r = 0; r <= leaves->size; r++) /* the first cell that begins at this rank's first leaf or later */
+    cells->start[r] = PositionAt(dim, VpCurveAdvance(dim, curve->begin[r], VpCurveLength(dim, depth) - 1), depth);
   PetscCall(VpCellSetCreate(&cells->all));
   PetscCall(VpCellSetCreate(&cells->sweep));
   PetscCall(VpCellSetCreate(&cells->extra));
   for (int32_t i = 0; i < leaves->nown; i++) {
-    const int64_t cell = curve->position[i] >> shift;
+    const int64_t cell = PositionAt(dim, curve->cell[i], depth);
 
-    if (leaves->geometry->depth[i] < depth || cell == last || cell < cells->start[curve->rank]) continue;
-    cells->leaf[cells->all.n] = leaves->geometry->depth[i] == depth ? i : -1;
+    if (g->depth[i] < depth || cell == last || cell < cells->start[cells->rank]) continue;
+    cells->leaf[cells->all.n] = g->depth[i] == depth ? i : -1;
     PetscCall(VpCellSetAdd(&cells->all, cell));
     last = cell;
   }
@@ -174,18 +153,18 @@ static PetscErrorCode RelateLevels(VpMesh fine, const VpPositions *of_fine, VpMe
 }
 
 /* Creates the level of a depth and all coarser ones. Takes over `cells`, and gives the positions of the level's cells. */
-static PetscErrorCode CreateLevel(const Curve *curve, VpLevelCells *cells, int depth, VpMesh *mesh, VpPositions *positions)
+static PetscErrorCode CreateLevel(const VpCurve *curve, VpLevelCells *cells, int depth, VpMesh *mesh, VpPositions *positions)
 {
   VpLevelCells coarser;
   VpMesh       coarse;
   VpPositions  of_coarse;
 
   PetscFunctionBegin;
-  if (depth == curve->leaves->least) PetscCall(CreateBase(curve->leaves, cells, mesh, positions));
+  if (depth == curve->mesh->least) PetscCall(CreateBase(curve->mesh, cells, mesh, positions));
   else {
     PetscCall(CellsCreate(curve, depth - 1, &coarser));
-    PetscCall(VpLevelCellsSetGhosts(cells, &coarser, curve->leaves->comm));
-    PetscCall(CreatePart(curve->leaves, cells, depth, mesh, positions));
+    PetscCall(VpLevelCellsSetGhosts(cells, &coarser, curve->mesh->comm));
+    PetscCall(CreatePart(curve->mesh, cells, depth, mesh, positions));
     PetscCall(CreateLevel(curve, &coarser, depth - 1, &coarse, &of_coarse));
     PetscCall(RelateLevels(*mesh, positions, coarse, &of_coarse));
     PetscCall(VpDictionaryDestroy(&of_coarse.other));
@@ -197,7 +176,7 @@ static PetscErrorCode CreateLevel(const Curve *curve, VpLevelCells *cells, int d
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
 {
   const int    bits = leaves->dim * leaves->level;
-  Curve        curve;
+  VpCurve      curve;
   VpLevelCells cells;
   VpPositions  positions;
 
@@ -206,11 +185,11 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
              "Multigrid counts the cells that %d boxes refined %d times would have, which are more than 2^62: refine fewer times",
              (int)leaves->geometry->domain->nbox, leaves->level);
   *finest = NULL;
-  PetscCall(CurveCreate(leaves, &curve));
+  PetscCall(VpCurveCreate(leaves, &curve));
   PetscCall(CellsCreate(&curve, leaves->level, &cells));
   PetscCall(CreateLevel(&curve, &cells, leaves->level, finest, &positions));
   PetscCall(VpDictionaryDestroy(&positions.other));
-  PetscCall(PetscFree2(curve.position, curve.begin));
+  PetscCall(VpCurveDestroy(&curve));
   PetscCall(VpMeshSetTransport(*finest, leaves->transport, leaves->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
