@@ -94,57 +94,57 @@ PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coar
 }
 
 /* the same of ordinary meshes */
-static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpLattice by, const VpCoarsening *step)
+static PetscErrorCode RelateOrdinary(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, VpLattice by, const VpCoarsening *step)
 {
-  VpPositions of[2];
+  VpPositions of_coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpPositionsCreate(fine, &of[0]));
-  PetscCall(VpPositionsCreate(coarse, &of[1]));
-  PetscCall(VpMeshRelate(fine, &of[0], coarse, &of[1], by, step));
-  for (int i = 0; i < 2; i++) PetscCall(VpDictionaryDestroy(&of[i].other));
+  PetscCall(VpPositionsCreate(coarse, &of_coarse));
+  PetscCall(VpMeshRelate(fine, of_fine, coarse, &of_coarse, by, step));
+  PetscCall(VpDictionaryDestroy(&of_coarse.other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* parents of all local cells that are not own ones; starts: where the ranks' own parents begin */
-static PetscErrorCode FindParents(VpMesh mesh, const VpCoarsening *c, const PetscInt starts[], VpCellSet *parents)
+static PetscErrorCode FindParents(VpMesh mesh, const VpPositions *positions, const VpCoarsening *c, const PetscInt starts[],
+                                  VpCellSet *parents)
 {
   const PetscBool many = (PetscBool)(mesh->size > 1 && (c->box || !VpLatticeIsUniform(c->coarse)));
   const int32_t   look = many ? mesh->nown : PetscMin(mesh->nown, 1); /* own cells: only the first one's may be another rank's, or many */
   PetscMPIInt     rank;
-  VpPositions     positions;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(mesh->comm, &rank));
   PetscCall(VpCellSetCreate(parents));
-  PetscCall(VpPositionsCreate(mesh, &positions));
   for (int32_t i = 0; i < mesh->nhalo; i++) {
     int64_t parent;
 
     if (i == look) i = mesh->nown;
     if (i == mesh->nhalo) break;
-    parent = VpParentOf(c, mesh->geometry->lattice, VpPositionOf(&positions, i));
+    parent = VpParentOf(c, mesh->geometry->lattice, VpPositionOf(positions, i));
     if (!VpIsIn((VpRange){starts[rank], starts[rank + 1]}, parent)) PetscCall(VpCellSetAdd(parents, parent));
   }
-  PetscCall(VpDictionaryDestroy(&positions.other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Coarsen(VpMesh fine, VpLattice by, const VpCoarsening *c)
+static PetscErrorCode CreateCoarse(VpMesh fine, VpLattice by, const VpCoarsening *c)
 {
-  PetscInt *starts;
-  VpCellSet parents;
-  VpMesh    coarse;
+  PetscInt   *starts;
+  VpCellSet   parents;
+  VpPositions positions;
+  VpMesh      coarse;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->size + 1, &starts));
   for (int r = 0; r <= fine->size; r++) starts[r] = (PetscInt)VpParentsBefore(c, fine->geometry->lattice, fine->starts[r]);
-  PetscCall(FindParents(fine, c, starts, &parents));
+  PetscCall(VpPositionsCreate(fine, &positions));
+  PetscCall(FindParents(fine, &positions, c, starts, &parents));
   PetscCall(VpMeshBuild(fine->comm, c->coarse, starts, NULL, &parents, &coarse));
-  PetscCall(Relate(fine, coarse, by, c));
+  PetscCall(RelateOrdinary(fine, &positions, coarse, by, c));
   PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
   PetscCall(VpMeshDestroy(&coarse));
   PetscCall(VpDictionaryDestroy(&parents));
+  PetscCall(VpDictionaryDestroy(&positions.other));
   PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,7 +158,7 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice lattice, VpCoarsen how, VpMe
     PetscCall(VpLatticeCoarsen(lattice, how, &step));
     PetscCheck(step->coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
                fine->level ? "the rule of coarsening ends here" : "this one consists of whole boxes");
-    PetscCall(Coarsen(fine, lattice, step));
+    PetscCall(CreateCoarse(fine, lattice, step));
   }
   *coarse = VpReference(fine->relation->coarse);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,6 +180,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
 {
   PetscInt           *starts;
   VpLattice           lattice;
+  VpPositions         positions;
   const VpCoarsening *step;
 
   PetscFunctionBegin;
@@ -193,7 +194,9 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(VpLatticeCreateUniform(coarse->geometry->domain, coarse->level + 1, &lattice));
   PetscCall(VpMeshBuild(coarse->comm, lattice, starts, NULL, NULL, fine));
   PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
-  PetscCall(Relate(*fine, coarse, lattice, step));
+  PetscCall(VpPositionsCreate(*fine, &positions));
+  PetscCall(RelateOrdinary(*fine, &positions, coarse, lattice, step));
+  PetscCall(VpDictionaryDestroy(&positions.other));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(PetscFree(starts));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -204,11 +204,13 @@ static void SetCell(VpMesh mesh, int32_t cell, p4est_topidx_t tree, const p4est_
   }
 }
 
-/* What lies beyond a side. p4est says it by a cell and a code: the side there (boundary: the same cell's and side's) and the orientation.
-   The code is larger by the half where the cell is coarser, and negative where the cell is a place in the list of fine ones. */
-static int32_t Beyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
+enum { CODES = P4EST_HALF * P4EST_FACES }; /* of p4est for the sides of cells of one size */
+
+/* What lies beyond a side, and its face if it hangs. p4est says it by a cell and a code: the side there (boundary: the same cell's and
+   side's) and the orientation. The code is larger by CODES or more where the cell is coarser, and negative where the cell is a place in the
+   list of fine ones. */
+static int32_t FindBeyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
 {
-  enum { CODES = P4EST_HALF * P4EST_FACES };
   const size_t  i = (size_t)cell * P4EST_FACES + (size_t)side;
   const int32_t next = p4->quad_to_quad[i];
   const int     code = p4->quad_to_face[i];
@@ -224,25 +226,19 @@ static int32_t Beyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpF
 
 static PetscErrorCode SetNeighbors(VpMesh mesh, p4est_mesh_t *p4)
 {
-  VpFaces *faces = &mesh->faces;
-  VpFace   face;
+  const int32_t nside = mesh->nown * P4EST_FACES;
+  VpFaces      *faces = &mesh->faces;
+  int32_t       n = 0;
 
   PetscFunctionBegin;
-  for (int fill = 0; fill < 2; fill++) {
-    faces->n = 0;
-    for (int32_t cell = 0; cell < mesh->nown; cell++) {
-      for (int side = 0; side < P4EST_FACES; side++) {
-        const int32_t next = Beyond(mesh, p4, cell, side, &face);
-
-        mesh->neighbor[(size_t)cell * P4EST_FACES + (size_t)side] = next;
-        if (next != VP_HANGING) continue;
-        if (fill) faces->face[faces->n] = face;
-        faces->n++;
-      }
-    }
-    if (!fill) PetscCall(PetscMalloc1(faces->n, &faces->face));
+  PetscCall(PetscMalloc1(nside, &mesh->neighbor));
+  for (int32_t i = 0; i < nside; i++) n += p4->quad_to_face[i] < 0 || p4->quad_to_face[i] >= CODES;
+  PetscCall(PetscMalloc1(n, &faces->face));
+  for (int32_t i = 0; i < nside; i++) {
+    mesh->neighbor[i] = FindBeyond(mesh, p4, i / P4EST_FACES, i % P4EST_FACES, faces->face + faces->n);
+    faces->n += mesh->neighbor[i] == VP_HANGING;
+    mesh->ninner += mesh->neighbor[i] >= 0;
   }
-  for (size_t i = 0; i < (size_t)mesh->nown * P4EST_FACES; i++) mesh->ninner += mesh->neighbor[i] >= 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,7 +277,6 @@ static PetscErrorCode Fill(VpForest from, VpMesh mesh, PetscSFNode **owner)
   PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));
   PetscCall(PetscMalloc1(mesh->nlocal, &mesh->geometry->zone));
   PetscCall(PetscMalloc1(mesh->nlocal + 1, &mesh->geometry->depth)); /* not NULL on ranks without cells */
-  PetscCall(PetscMalloc1((size_t)mesh->nown * P4EST_FACES, &mesh->neighbor));
   FOR_EACH_LEAF(forest, tree, q) SetCell(mesh, cell++, tree, q);
   PetscCall(SetGhosts(mesh, ghosts, p4, owner));
   PetscCall(SetNeighbors(mesh, p4));

@@ -104,7 +104,8 @@ static PetscErrorCode CreateBase(VpMesh leaves, VpLevelCells *cells, VpMesh *mes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sets the cells beyond a side, among the children of the cell there; false where there are none, or not all are local */
+/* Sets the face at a side of a leaf of the coarser level, with the children of the cell beyond that touch it. False where there are none,
+   or not all are local. */
 static PetscBool FindEnd(VpMesh fine, int32_t leaf, int side, VpFace *end)
 {
   const int32_t next = VpMeshNeighbor(fine->relation->coarse, leaf, side);
@@ -119,24 +120,17 @@ static PetscBool FindEnd(VpMesh fine, int32_t leaf, int side, VpFace *end)
   return (PetscBool)(n == 1 << (fine->dim - 1));
 }
 
-static PetscErrorCode SetEnds(VpMesh fine)
+static PetscErrorCode FindEnds(VpMesh fine)
 {
   const VpMesh coarse = fine->relation->coarse;
   VpFaces     *ends = &fine->relation->ends;
-  VpFace       end;
 
   PetscFunctionBegin;
-  for (int fill = 0; fill < 2; fill++) {
-    if (fill) PetscCall(PetscMalloc1(ends->n, &ends->face));
-    ends->n = 0;
-    for (int32_t leaf = 0; leaf < coarse->nsweep; leaf++) {
-      for (int side = 0; side < 2 * fine->dim && coarse->leaf[leaf] >= 0; side++) {
-        if (!FindEnd(fine, leaf, side, &end)) continue;
-        if (fill) ends->face[ends->n] = end;
-        ends->n++;
-      }
-    }
+  PetscCall(PetscMalloc1((size_t)2 * fine->dim * coarse->nsweep, &ends->face)); /* at the most */
+  for (int32_t leaf = 0; leaf < coarse->nsweep; leaf++) {
+    for (int side = 0; side < 2 * fine->dim && coarse->leaf[leaf] >= 0; side++) ends->n += FindEnd(fine, leaf, side, &ends->face[ends->n]);
   }
+  PetscCall(PetscRealloc(ends->n * sizeof(*ends->face), &ends->face));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,7 +142,7 @@ static PetscErrorCode RelateLevels(VpMesh fine, const VpPositions *of_fine, VpMe
   PetscFunctionBegin;
   PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
   PetscCall(VpMeshRelate(fine, of_fine, coarse, of_coarse, lattice, step));
-  PetscCall(SetEnds(fine));
+  PetscCall(FindEnds(fine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
