@@ -27,7 +27,7 @@ PetscErrorCode VpMeshSetExchange(VpMesh mesh, PetscSFNode owner[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetExchange(VpMesh mesh, const VpCellSet *ghosts)
+static PetscErrorCode SetGhostExchange(VpMesh mesh, const VpCellSet *ghosts)
 {
   PetscSFNode *owner;
 
@@ -108,7 +108,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt star
   mesh->nhalo = mesh->nown + end[2];
   mesh->nlocal = mesh->nown + end[3];
   PetscCall(VpMeshSetCells(mesh, &positions));
-  PetscCall(SetExchange(mesh, &positions.other));
+  PetscCall(SetGhostExchange(mesh, &positions.other));
   PetscCall(VpDictionaryDestroy(&positions.other));
   *newmesh = mesh;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -108,7 +108,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
 }
 
 /* the step of VpLatticeCoarsen */
-static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
+static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 {
   const int32_t nbox = fine->domain->nbox;
   PetscBool     ends = PETSC_FALSE;
@@ -140,7 +140,7 @@ PetscErrorCode VpLatticeCoarsen(VpLattice L, VpCoarsen how, const VpCoarsening *
   PetscFunctionBegin;
   if (!L->step[how]) {
     PetscCall(PetscNew(&L->step[how]));
-    PetscCall(Create(L, how, L->step[how]));
+    PetscCall(CreateStep(L, how, L->step[how]));
   }
   *step = L->step[how];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +213,7 @@ static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
   return bits;
 }
 
-static inline int64_t Highest(int64_t bits)
+static inline int64_t HighestBit(int64_t bits)
 {
   return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)bits));
 }
@@ -224,7 +224,7 @@ int64_t VpParentOf(const VpCoarsening *c, VpLattice fine, int64_t cell)
   int64_t       i = cell - VpLatticeStart(fine, box);
 
   for (int64_t left = LowestBits(c, fine, box), bit; left; left ^= bit) {
-    bit = Highest(left);
+    bit = HighestBit(left);
     i = (i >> 1 & -bit) | (i & (bit - 1));
   }
   return VpLatticeStart(c->coarse, c->box ? c->box[first] : box) + i;
@@ -254,7 +254,7 @@ int64_t VpParentsBefore(const VpCoarsening *c, VpLattice fine, int64_t cell)
   i = cell - VpLatticeStart(fine, box);
   if (c->box && FirstBox(c, fine, box) != box) return VpLatticeStart(c->coarse, c->box[box]);
   for (int64_t left = LowestBits(c, fine, box), bit; left; left ^= bit) { /* of the indices below i, those without the bit */
-    bit = Highest(left);
+    bit = HighestBit(left);
     i = (i >> 1 & -bit) + PetscMin(i & (2 * bit - 1), bit);
   }
   return VpLatticeStart(c->coarse, c->box ? c->box[box] : box) + i;

@@ -62,7 +62,7 @@ static inline PetscReal SizeSeen(const Rule *rule, int32_t box, int d, PetscReal
 }
 
 /* The box beyond a side, itself excluded. Where boxes have merged in direction `pairs` with their upper neighbours, both are one. */
-static int32_t Step(VpDomain domain, int pairs, int32_t box, int side)
+static int32_t BoxAcross(VpDomain domain, int pairs, int32_t box, int side)
 {
   const int32_t up = side / 2 == pairs ? VpBoxBeyond(domain, box, 2 * pairs + 1) : box;
   const int32_t next = VpBoxBeyond(domain, side % 2 ? up : box, side);
@@ -82,7 +82,7 @@ static PetscBool HasPatchAt(VpDomain domain, int thin, int pairs, int32_t box, i
       int32_t next;
 
       if (!(moves >> d & 1)) continue;
-      next = Step(domain, pairs, reached[moves ^ 1 << d], 2 * d + (sides >> d & 1));
+      next = BoxAcross(domain, pairs, reached[moves ^ 1 << d], 2 * d + (sides >> d & 1));
       if (next < 0 || (reached[moves] >= 0 && reached[moves] != next)) return PETSC_FALSE;
       reached[moves] = next;
     }

@@ -97,7 +97,7 @@ static void JoinBoxes(Grid *g, int32_t a, int32_t b, int side)
 }
 
 /* Two boxes share a side, or at most an edge; anything else is an error. */
-static PetscErrorCode Meet(Grid *g, int32_t a, int32_t b)
+static PetscErrorCode MeetBoxes(Grid *g, int32_t a, int32_t b)
 {
   int normal = -1, ntouch = 0;
 
@@ -186,7 +186,7 @@ static PetscErrorCode MeetInBuckets(Grid *g)
   }
   for (int64_t k = 0; k < nbucket; k++) {
     for (int64_t i = start[k]; i < start[k + 1]; i++) {
-      for (int64_t j = start[k]; j < i; j++) PetscCall(Meet(g, g->entry[i], g->entry[j]));
+      for (int64_t j = start[k]; j < i; j++) PetscCall(MeetBoxes(g, g->entry[i], g->entry[j]));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,7 +252,7 @@ static PetscErrorCode CheckConnected(Grid *g)
 }
 
 /* Everything that can fail; the caller frees. */
-static PetscErrorCode Join(Grid *g, VpDomain domain)
+static PetscErrorCode ConnectBoxes(Grid *g, VpDomain domain)
 {
   PetscFunctionBegin;
   for (int d = 0; d < g->dim; d++) PetscCall(MakeKnots(g, domain, d));
@@ -299,7 +299,7 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, const VpBoxes *boxes, VpDomain *new
     }
   }
   {
-    const PetscErrorCode ierr = Join(&g, domain);
+    const PetscErrorCode ierr = ConnectBoxes(&g, domain);
 
     for (int d = 0; d < dim; d++) PetscCall(PetscFree(g.knot[d]));
     PetscCall(PetscFree(g.span));

@@ -81,7 +81,7 @@ typedef struct {
   int32_t       *queue, n; /* of boxes whose parity is known */
 } Alternating;
 
-static void Know(Alternating *a, int32_t slab, int parity)
+static void SetSlabParity(Alternating *a, int32_t slab, int parity)
 {
   if (a->parity[slab] >= 0) return;
   a->parity[slab] = (int8_t)parity;
@@ -98,7 +98,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
     if (domain->lower[3 * (size_t)b + d] < domain->lower[3 * (size_t)lowest + d]) lowest = b;
   }
   for (int32_t i = 0, start = -1; start < domain->nbox; start++) {
-    Know(a, a->slab[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
+    SetSlabParity(a, a->slab[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
     for (; i < a->n; i++) {
       const int32_t b = a->queue[i];
 
@@ -106,7 +106,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
         const int32_t beyond = VpBoxBeyond(domain, b, side), cut = side % 2 ? b : beyond;
 
         if (beyond >= 0 && !VpIsWrapped(domain, b, beyond, side))
-          Know(a, a->slab[beyond], a->parity[a->slab[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
+          SetSlabParity(a, a->slab[beyond], a->parity[a->slab[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
       }
     }
   }
@@ -264,7 +264,7 @@ int64_t VpLatticeEncode(VpLattice L, int32_t box, const int32_t coord[3])
 }
 
 /* the coordinates of a cell with this index in its box */
-static void Decode(const VpShape *shape, int64_t index, int32_t coord[3])
+static void DecodeIndex(const VpShape *shape, int64_t index, int32_t coord[3])
 {
   for (int d = 0; d < 3; d++) {
     int32_t bit = 0;
@@ -277,7 +277,7 @@ static void Decode(const VpShape *shape, int64_t index, int32_t coord[3])
 void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
 {
   *box = VpLatticeBox(L, cell);
-  Decode(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
+  DecodeIndex(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
 }
 
 /* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
@@ -289,7 +289,7 @@ int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 
   if (next < 0) return next;
   if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
-  Decode(here, index, at);
+  DecodeIndex(here, index, at);
   at[side / 2] = side % 2 ? 0 : (1 << VpShapeOf(L, next)->bits[side / 2]) - 1;
   return VpLatticeEncode(L, next, at);
 }

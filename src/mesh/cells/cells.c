@@ -67,7 +67,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 }
 
 /* Of a level of an adaptive mesh, all cells beyond these sides are local: it ends where one is missing. */
-static inline int32_t Neighbor(const Filling *fill, const Family *f, int child, int side)
+static inline int32_t NeighborOf(const Filling *fill, const Family *f, int child, int side)
 {
   const int family = fill->family[child][side], number = fill->mirror[child][side];
   int32_t   local = f->local[family];
@@ -98,7 +98,7 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
     g->zone[i] = f.zone[0][child & 1] | f.zone[1][child >> 1 & 1] | f.zone[2][child >> 2];
     for (int d = 0; d < 3; d++) g->coord[3 * (size_t)i + d] = f.corner[d] + (child >> d & 1);
     for (int side = 0; i < mesh->nsweep && side < nside; side++) {
-      const int32_t local = Neighbor(fill, &f, child, side);
+      const int32_t local = NeighborOf(fill, &f, child, side);
 
       mesh->neighbor[(size_t)nside * i + side] = local;
       lost += local == VP_UNKNOWN;

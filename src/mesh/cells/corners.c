@@ -29,7 +29,7 @@ static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
   return 4;
 }
 
-static VpGivenKind Given(VpDomain domain, int32_t end)
+static VpGivenKind GivenAt(VpDomain domain, int32_t end)
 {
   return VpConditions[VpDomainSide(domain, end)].given;
 }
@@ -40,7 +40,7 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   const int ahead = BoxesAround(domain, box, a, b, &end[0]), back = BoxesAround(domain, box, b, a, &end[1]), boxes = 1 + ahead + back;
 
   if (ahead == 4 || boxes == 1) return PETSC_FALSE;
-  return (PetscBool)(boxes > 2 || Given(domain, end[0]) != Given(domain, end[1]));
+  return (PetscBool)(boxes > 2 || GivenAt(domain, end[0]) != GivenAt(domain, end[1]));
 }
 
 static PetscBool HasSingularEdge(VpDomain domain)
@@ -114,7 +114,7 @@ static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
 }
 
 /* numbers the patches near the `count` cells, in the order that they have */
-static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], int32_t count, VpPatches *near)
+static PetscErrorCode SelectPatches(const VpPatches *all, const uint8_t at[], int32_t count, VpPatches *near)
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)count << all->dim, &near->whole));
@@ -130,7 +130,7 @@ static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], int32_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near)
+static PetscErrorCode CopySelected(const VpPatches *all, int32_t nlocal, VpPatches *near)
 {
   const int ncell = 1 << near->dim;
 
@@ -166,8 +166,8 @@ PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, V
   VpLoop(mesh->nsweep, MarkCells, &corners);
   count = VpLoopSum(pieces, corners.count);
   if (count) {
-    PetscCall(Select(all, corners.at, count, near));
-    PetscCall(Copy(all, mesh->nlocal, near));
+    PetscCall(SelectPatches(all, corners.at, count, near));
+    PetscCall(CopySelected(all, mesh->nlocal, near));
   }
   PetscCall(PetscFree(corners.at));
   PetscCall(PetscFree(corners.count));

@@ -67,7 +67,7 @@ static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
 }
 
 /* What lies beyond one side. Boundaries with several conditions are mixed, and where a level ends on a part of the side. */
-static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
+static VpSide ClassifySide(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
   const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
   int32_t   boundary = 0; /* what stands for the last one */
@@ -136,7 +136,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
     if (!part && !VpGeometryZone(mesh->geometry, first, side / 2)) continue; /* zone 0: the cells beyond are of the same box */
-    p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
+    p->side[side] = (uint8_t)ClassifySide(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
   if (p->mixed) shape = MIXED;
@@ -225,7 +225,7 @@ static void SetStarts(Search *search, int32_t pieces)
   patches->start[VP_MOST_COLORS] = patches->n;
 }
 
-static void Store(VpPatches *patches, int32_t nlocal, const Patch *p, int32_t at)
+static void StorePatch(VpPatches *patches, int32_t nlocal, const Patch *p, int32_t at)
 {
   const int     ncell = 1 << patches->dim, nside = 2 * patches->dim, color = p->cls / (2 * NSHAPE);
   uint8_t      *cover = patches->cover + (size_t)(color / VP_COVER_COLORS) * nlocal;
@@ -262,7 +262,7 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
       else StoreInner(search, 2, i, next[cls]++);
     } else {
       FindPatch(search, i, &p);
-      if (p.cls != NONE) Store(patches, mesh->nlocal, &p, next[p.cls]++);
+      if (p.cls != NONE) StorePatch(patches, mesh->nlocal, &p, next[p.cls]++);
     }
   }
 }

@@ -24,7 +24,7 @@ static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
 }
 
 /* sets the depths' extremes over all ranks */
-static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
+static PetscErrorCode FindDepths(VpMesh mesh, int *least, int *most)
 {
   int extreme[2] = {-INT_MAX, 0};
 
@@ -40,7 +40,7 @@ static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
 }
 
 /* takes over the forest */
-static PetscErrorCode Build(MPI_Comm comm, VpDomain domain, VpForest forest, VpMesh *out)
+static PetscErrorCode CreateFromForest(MPI_Comm comm, VpDomain domain, VpForest forest, VpMesh *out)
 {
   VpMesh       mesh;
   VpLattice    lattice;
@@ -54,7 +54,7 @@ static PetscErrorCode Build(MPI_Comm comm, VpDomain domain, VpForest forest, VpM
   PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
   PetscCall(VpMeshSetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
-  PetscCall(Extremes(mesh, &mesh->least, &mesh->level));
+  PetscCall(FindDepths(mesh, &mesh->least, &mesh->level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,7 +101,7 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   error = CheckSize(old, ops->size(forest));
   if (error) ops->destroy(forest);
   PetscCall(error);
-  PetscCall(Build(old->comm, old->geometry->domain, forest, mesh));
+  PetscCall(CreateFromForest(old->comm, old->geometry->domain, forest, mesh));
   PetscCall(VpMeshSetTransport(*mesh, old->transport, old->link));
   if (b) *b = NULL;
   if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
@@ -170,7 +170,7 @@ PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, con
   if (!balanced) ops->destroy(forest);
   PetscCheck(balanced, comm, PETSC_ERR_ARG_WRONG, "Cells that share a face, an edge or a corner differ by more than one level");
   ops->take_coefficient(forest, 0, NULL);
-  PetscCall(Build(comm, domain, forest, mesh));
+  PetscCall(CreateFromForest(comm, domain, forest, mesh));
   if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

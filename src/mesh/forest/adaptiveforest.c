@@ -32,7 +32,7 @@ static int AreToCoarsen(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *
   return all;
 }
 
-static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadrant_t *old[], int nnew, p4est_quadrant_t *new[])
+static void InheritCoefficient(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadrant_t *old[], int nnew, p4est_quadrant_t *new[])
 {
   Leaf mean = {.mark = VP_MARK_KEEP};
 
@@ -43,7 +43,7 @@ static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadra
   for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = mean;
 }
 
-static VpForest Create(VpMesh mesh)
+static VpForest CreateForest(VpMesh mesh)
 {
   p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(mesh->geometry->domain);
   p4est_t              *forest = p4est_new_ext(mesh->comm, conn, 0, mesh->level, 1, 0, NULL, NULL);
@@ -77,7 +77,7 @@ static int WorkOf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q)
 
 /* Cuts a forest into pieces of equal work. Refined cells are not counted: everywhere there is about the same number of
    them to a leaf. */
-static void Cut(p4est_t *forest)
+static void CutByWork(p4est_t *forest)
 {
   if (forest->mpisize == 1) return;
   FOR_EACH_LEAF(forest, tree, q) LeafOf(q)->work = VP_WORK_CELL;
@@ -89,7 +89,7 @@ static void Cut(p4est_t *forest)
   (void)p4est_partition_ext(forest, 1, WorkOf);
 }
 
-static VpForest Adapt(VpForest from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
+static VpForest AdaptForest(VpForest from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
 {
   p4est_t *forest = p4est_copy((p4est_t *)from, 0);
   int32_t  i = 0;
@@ -104,10 +104,10 @@ static VpForest Adapt(VpForest from, VpDomain domain, const int8_t mark[], int w
     i++;
   }
   (void)p4est_partition_ext(forest, 1, NULL); /* Families have to be on one rank to be coarsened. */
-  p4est_refine_ext(forest, 0, P4EST_QMAXLEVEL, IsToRefine, NULL, Inherit);
-  p4est_coarsen_ext(forest, 0, 0, AreToCoarsen, NULL, Inherit);
-  p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, Inherit);
-  Cut(forest);
+  p4est_refine_ext(forest, 0, P4EST_QMAXLEVEL, IsToRefine, NULL, InheritCoefficient);
+  p4est_coarsen_ext(forest, 0, 0, AreToCoarsen, NULL, InheritCoefficient);
+  p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, InheritCoefficient);
+  CutByWork(forest);
   return (VpForest)forest;
 }
 
@@ -130,7 +130,7 @@ static void ListLeaves(int32_t n, const uint8_t depth[], VpCurvePosition p, p4es
   }
 }
 
-static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpCurvePosition first)
+static VpForest GrowForest(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpCurvePosition first)
 {
   p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain);
   p4est_gloidx_t       *cumulated = P4EST_ALLOC_ZERO(p4est_gloidx_t, domain->nbox + 1), *starts, mine = n;
@@ -152,7 +152,7 @@ static VpForest Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t de
   P4EST_FREE(cumulated);
   p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
   p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, NULL);
-  Cut(forest);
+  CutByWork(forest);
   return (VpForest)forest;
 }
 
@@ -168,12 +168,12 @@ static void TakeCoefficient(VpForest from, int width, PetscReal a[])
   p4est_reset_data(forest, 0, NULL, NULL);
 }
 
-static double Size(VpForest forest)
+static double CountLeaves(VpForest forest)
 {
   return (double)((p4est_t *)forest)->global_num_quadrants;
 }
 
-static void Destroy(VpForest from)
+static void DestroyForest(VpForest from)
 {
   p4est_t              *forest = (p4est_t *)from;
   p4est_connectivity_t *conn = forest->connectivity;
@@ -258,7 +258,7 @@ static PetscErrorCode SetGhosts(VpMesh mesh, p4est_ghost_t *ghosts, p4est_mesh_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fill(VpForest from, VpMesh mesh, PetscSFNode **owner)
+static PetscErrorCode FillMesh(VpForest from, VpMesh mesh, PetscSFNode **owner)
 {
   p4est_t       *forest = (p4est_t *)from;
   p4est_ghost_t *ghosts = p4est_ghost_new(forest, P4EST_CONNECT_FACE);
@@ -286,10 +286,10 @@ static PetscErrorCode Fill(VpForest from, VpMesh mesh, PetscSFNode **owner)
 }
 
 const VpForestOps VP_FOREST(VpForestOps) = {.deepest = P4EST_QMAXLEVEL,
-                                            .create = Create,
-                                            .adapt = Adapt,
-                                            .grow = Grow,
-                                            .fill = Fill,
+                                            .create = CreateForest,
+                                            .adapt = AdaptForest,
+                                            .grow = GrowForest,
+                                            .fill = FillMesh,
                                             .take_coefficient = TakeCoefficient,
-                                            .size = Size,
-                                            .destroy = Destroy};
+                                            .size = CountLeaves,
+                                            .destroy = DestroyForest};

@@ -11,7 +11,7 @@ typedef struct {
 } Meeting;
 
 /* lists the members of the sets of more than one item */
-static void List(Meeting *m)
+static void ListMeetings(Meeting *m)
 {
   int32_t *count = P4EST_ALLOC_ZERO(int32_t, m->nitem), total = 0;
 
@@ -68,7 +68,7 @@ static void FindCorners(VpDomain domain, Meeting *m)
         VpUnite(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
     }
   }
-  List(m);
+  ListMeetings(m);
 }
 
 #ifdef P4_TO_P8
@@ -86,7 +86,7 @@ static void FindInterfaces(VpDomain domain, Meeting *m)
       VpUnite(m->same, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
     }
   }
-  List(m);
+  ListMeetings(m);
 }
 #endif
 

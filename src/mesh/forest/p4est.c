@@ -4,7 +4,7 @@
 
 /* libsc leaves the package numbers behind: a second PetscInitialize must find them unset. Where an adaptive mesh lives
    on, as in Python, libsc would abort the program, and stays. */
-static PetscErrorCode Finalize(void)
+static PetscErrorCode FinalizeForest(void)
 {
   PetscFunctionBegin;
   if (sc_package_id < 0 || sc_memory_status(sc_package_id) || sc_memory_status(p4est_package_id)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -21,7 +21,7 @@ PetscErrorCode VpForestInitialize(void)
   if (sc_package_id < 0) {
     sc_init(MPI_COMM_SELF, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
-    PetscCall(PetscRegisterFinalize(Finalize));
+    PetscCall(PetscRegisterFinalize(FinalizeForest));
   } else if (p4est_package_id < 0) p4est_init(NULL, SC_LP_ERROR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

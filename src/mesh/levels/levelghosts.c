@@ -20,7 +20,7 @@ typedef struct {
   VpCellSet     families; /* parents of the families that are swept, but for own ones far from other ranks' cells */
 } Search;
 
-static PetscMPIInt OwnerOf(const VpLevelCells *cells, int64_t cell)
+static PetscMPIInt RankOf(const VpLevelCells *cells, int64_t cell)
 {
   return VpLastStart(cells->start, 0, cells->size, cell);
 }
@@ -51,7 +51,7 @@ static PetscInt NumberOf(const void *cells, const void *position)
 }
 
 /* asks about those parents of a set that are not known yet */
-static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
+static PetscErrorCode AskAboutParents(Search *s, const VpCellSet *parents)
 {
   PetscMPIInt *rank;
   int64_t     *child;
@@ -63,7 +63,7 @@ static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
     const int64_t parent = VpCellSetAt(parents, i);
 
     child[n] = parent << s->dim;
-    rank[n] = OwnerOf(s->fine, child[n]);
+    rank[n] = RankOf(s->fine, child[n]);
     n += rank[n] != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
   }
   PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, rank, sizeof(*child), child}, NumberOf, &s->fine->all, number));
@@ -85,7 +85,7 @@ static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool co
   PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&around));
   for (int32_t i = 0; i < cells->n; i++) PetscCall(VpAddAround(s->coarse->lattice, s->whole, corners, VpCellSetAt(cells, i), &around));
-  PetscCall(Learn(s, &around));
+  PetscCall(AskAboutParents(s, &around));
   for (int32_t i = 0; i < around.n; i++) {
     VpCellSet *to = IsRefined(s, VpCellSetAt(&around, i)) ? refined : leaves;
 
@@ -136,7 +136,7 @@ static PetscErrorCode AddParents(const Search *s, const VpCellSet *cells, VpCell
 }
 
 /* parents whose children's numbers are needed anyway */
-static PetscErrorCode LearnParents(Search *s)
+static PetscErrorCode AskAboutNumbers(Search *s)
 {
   VpCellSet parents;
 
@@ -145,7 +145,7 @@ static PetscErrorCode LearnParents(Search *s)
   for (int32_t i = 0; i < s->families.n; i++) PetscCall(VpCellSetAdd(&parents, VpCellSetAt(&s->families, i)));
   PetscCall(AddParents(s, &s->fine->sweep, &parents));
   PetscCall(AddParents(s, &s->fine->extra, &parents));
-  PetscCall(Learn(s, &parents));
+  PetscCall(AskAboutParents(s, &parents));
   PetscCall(VpDictionaryDestroy(&parents));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,7 +158,7 @@ static PetscErrorCode FindFamilies(Search *s)
   PetscCall(VpCellSetCreate(&leaves));
   PetscCall(VpCellSetCreate(&beside));
   PetscCall(FindBorder(s, &leaves));
-  PetscCall(LearnParents(s));
+  PetscCall(AskAboutNumbers(s));
   PetscCall(LookAround(s, &s->families, PETSC_FALSE, NULL, &beside));
   PetscCall(LookAround(s, &leaves, PETSC_FALSE, &s->families, NULL));
   PetscCall(LookAround(s, &beside, PETSC_FALSE, &s->families, NULL));
@@ -231,8 +231,8 @@ static PetscErrorCode FindOwners(Search *s)
   PetscCall(PetscMalloc1(fine->all.n - fine->nown, &fine->owner));
   for (int32_t i = fine->nown; i < fine->all.n; i++) {
     const int64_t     cell = VpCellSetAt(&fine->all, i), parent = cell >> s->dim, first = parent << s->dim;
-    const PetscMPIInt rank = OwnerOf(fine, cell);
-    const PetscBool   cut = (PetscBool)(OwnerOf(fine, first) != rank);
+    const PetscMPIInt rank = RankOf(fine, cell);
+    const PetscBool   cut = (PetscBool)(RankOf(fine, first) != rank);
 
     fine->owner[i - fine->nown] =
       (PetscSFNode){.rank = rank, .index = (PetscInt)(cut ? cell - fine->start[rank] : FirstChild(s, parent) + cell - first)};
