@@ -1,23 +1,21 @@
 /* Questions to other ranks about what they have. */
 #include "internal.h"
 
-PetscErrorCode VpAskRanks(MPI_Comm comm, const VpQuestions *ask, VpAnswer answer, const void *context, PetscInt number[])
+PetscErrorCode VpAskRanks(MPI_Comm comm, const VpQuestions *ask, VpAnswer answer, const void *context)
 {
   const PetscInt *degree;
-  PetscSFNode    *root;
-  PetscInt       *found;
+  PetscInt       *found, *number;
   char           *asked;
   MPI_Datatype    unit;
   PetscSF         sf;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(ask->n, &root));
-  for (PetscInt i = 0; i < ask->n; i++) root[i] = (PetscSFNode){.rank = ask->rank[i], .index = 0};
+  for (PetscInt i = 0; i < ask->n; i++) ask->at[i].index = 0;
   PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, 1, ask->n, NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetGraph(sf, 1, ask->n, NULL, PETSC_COPY_VALUES, ask->at, PETSC_COPY_VALUES));
   PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
   PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  PetscCall(PetscMalloc2(ask->bytes * degree[0], &asked, degree[0], &found));
+  PetscCall(PetscMalloc3(ask->bytes * degree[0], &asked, degree[0], &found, ask->n, &number));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)ask->bytes, MPI_BYTE, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFGatherBegin(sf, unit, ask->question, asked));
@@ -25,9 +23,9 @@ PetscErrorCode VpAskRanks(MPI_Comm comm, const VpQuestions *ask, VpAnswer answer
   for (PetscInt i = 0; i < degree[0]; i++) found[i] = answer(context, asked + ask->bytes * i);
   PetscCall(PetscSFScatterBegin(sf, MPIU_INT, found, number));
   PetscCall(PetscSFScatterEnd(sf, MPIU_INT, found, number));
+  for (PetscInt i = 0; i < ask->n; i++) ask->at[i].index = number[i];
   PetscCallMPI(MPI_Type_free(&unit));
-  PetscCall(PetscFree2(asked, found));
+  PetscCall(PetscFree3(asked, found, number));
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscFree(root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

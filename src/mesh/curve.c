@@ -71,14 +71,8 @@ static PetscInt NumberAt(const void *context, const void *position)
 
 PetscErrorCode VpCurveFind(const VpCurve *curve, PetscInt n, const VpCurvePosition position[], PetscSFNode at[])
 {
-  PetscMPIInt *rank;
-  PetscInt    *number;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &rank, n, &number));
-  for (PetscInt i = 0; i < n; i++) rank[i] = LastUpTo(curve->begin, curve->mesh->size, position[i]);
-  PetscCall(VpAskRanks(curve->mesh->comm, &(VpQuestions){n, rank, sizeof(*position), position}, NumberAt, curve, number));
-  for (PetscInt i = 0; i < n; i++) at[i] = (PetscSFNode){.rank = rank[i], .index = number[i]};
-  PetscCall(PetscFree2(rank, number));
+  for (PetscInt i = 0; i < n; i++) at[i].rank = LastUpTo(curve->begin, curve->mesh->size, position[i]);
+  PetscCall(VpAskRanks(curve->mesh->comm, &(VpQuestions){n, sizeof(*position), position, at}, NumberAt, curve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -137,16 +137,16 @@ PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4]);
 /* adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1 */
 PetscErrorCode VpAddAround(VpLattice, VpRange own, PetscBool corners, int64_t cell, VpCellSet *);
 
-/* n questions to other ranks, of so many bytes each */
+/* n questions to other ranks */
 typedef struct {
-  PetscInt           n;
-  const PetscMPIInt *rank;
-  size_t             bytes;
-  const void        *question;
+  PetscInt     n;
+  size_t       bytes;    /* size of a question */
+  const void  *question; /* [n] */
+  PetscSFNode *at;       /* [n] the rank that is asked, and the number that it answers */
 } VpQuestions;
-/* askranks.c: number[i] = the answer of rank[i] to the i-th question from its own context. Collective */
+/* askranks.c: sets at[i].index = the answer of that rank from its own context. Collective */
 typedef PetscInt (*VpAnswer)(const void *context, const void *question);
-PetscErrorCode VpAskRanks(MPI_Comm, const VpQuestions *, VpAnswer, const void *context, PetscInt number[]);
+PetscErrorCode VpAskRanks(MPI_Comm, const VpQuestions *, VpAnswer, const void *context);
 
 /* curve.c: a position on p4est's curve: so many boxes are before it, and so many of the smallest cells in the next box */
 typedef struct {

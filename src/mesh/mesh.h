@@ -369,14 +369,17 @@ static inline PetscBool VpMeshSweepsEnd(VpMesh mesh, const VpFace *end)
   for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && end->cell[1 + i] < mesh->nsweep);
   return all;
 }
+/* a cell of another mesh: its box, its coordinates there and how often the box was halved to make it */
+typedef struct {
+  int32_t box, coord[3], depth;
+} VpOverlapCell;
 /* The cells of a mesh `from` that cover own cells of a mesh `to` of the same boxes. Each own cell is covered by one cell, as large or
    larger, or by smaller ones. Requires: VpMeshesOverlap. Collective */
 typedef struct {
-  PetscSF  sf;            /* roots: the own cells of `from`; leaves: those that cover, along the curve */
-  int32_t  n;             /* the number of these */
-  int32_t *coord;         /* [n][3] */
-  uint8_t *depth;         /* [n] how often they were halved */
-  int32_t *first, *count; /* [nown] which of them cover own cells of `to` */
+  PetscSF        sf;            /* roots: the own cells of `from`; leaves: those that cover, along the curve */
+  int32_t        n;             /* the number of these */
+  VpOverlapCell *cell;          /* [n] */
+  int32_t       *first, *count; /* [nown] which of them cover own cells of `to` */
 } VpOverlap;
 PetscBool VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, with as many cells in all directions or leaves */
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);

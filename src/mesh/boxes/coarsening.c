@@ -92,12 +92,11 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
     (void)VpReference(domain);
     PetscCall(PetscFree2(c->box, c->lower));
   }
-  PetscCall(PetscCalloc1(3 * (size_t)nbox, &bits));
-  for (int32_t i = 0; i < nbox; i++) {
-    const int32_t b = c->lower ? c->lower[i] : i;
+  PetscCall(PetscMalloc1(3 * (size_t)nbox, &bits));
+  for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
+    const size_t b = c->lower ? (size_t)c->lower[i / 3] : i / 3;
 
-    for (int d = 0; d < domain->dim; d++)
-      bits[3 * (size_t)i + d] = (uint8_t)(VpShapeOf(fine, b)->bits[d] - (c->merge[3 * (size_t)b + d] == VP_MERGE_HALVES));
+    bits[i] = (uint8_t)(VpShapeOf(fine, (int32_t)b)->bits[i % 3] - (c->merge[3 * b + i % 3] == VP_MERGE_HALVES));
   }
   PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
   if (fine->a) PetscCall(MergeCoefficients(fine, c));
@@ -120,12 +119,10 @@ static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
   if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
   else {
     ends = PETSC_TRUE;
-    for (int32_t b = 0; b < nbox; b++) {
-      for (int d = 0; d < fine->domain->dim; d++) {
-        if (!VpShapeOf(fine, b)->bits[d]) continue;
-        c->merge[3 * (size_t)b + d] = VP_MERGE_HALVES;
-        ends = PETSC_FALSE;
-      }
+    for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
+      if (!VpShapeOf(fine, (int32_t)(i / 3))->bits[i % 3]) continue;
+      c->merge[i] = VP_MERGE_HALVES;
+      ends = PETSC_FALSE;
     }
   }
   if (!ends) PetscCall(MakeCoarse(fine, (PetscBool)(how != VP_COARSEN_FULL), c));

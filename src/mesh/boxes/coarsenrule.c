@@ -116,14 +116,11 @@ PetscBool VpEveryCellHasAPatch(VpLattice L)
 }
 
 /* Of every slab: the slab beyond the side if all its boxes have one cell there and a neighbour of that slab, of one cell; else -1. */
-static PetscErrorCode FindBeyond(const Rule *rule, int side, int32_t **out)
+static void FindBeyond(const Rule *rule, int side, int32_t beyond[])
 {
   const int      d = side / 2;
   const int32_t *slab = rule->slab[d];
-  int32_t       *beyond;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(rule->nbox, &beyond));
   for (int32_t b = 0; b < rule->nbox; b++) beyond[b] = VP_UNKNOWN;
   for (int32_t b = 0; b < rule->nbox; b++) {
     const int32_t next = VpBoxBeyond(rule->domain, b, side);
@@ -132,8 +129,6 @@ static PetscErrorCode FindBeyond(const Rule *rule, int side, int32_t **out)
     if (next >= 0 && !BitsOf(rule, b, d) && !BitsOf(rule, next, d) && !VpIsWrapped(rule->domain, b, next, side)) to = slab[next];
     *have = *have == VP_UNKNOWN || *have == to ? to : -1;
   }
-  *out = beyond;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* whether a box and the one above it have coefficients that are JUMP times each other at most */
@@ -179,9 +174,9 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
   char          *allowed; /* [slab] whether its cells, or it and the slab above it, may merge */
 
   PetscFunctionBegin;
-  PetscCall(FindBeyond(rule, 2 * d + 1, &up));
-  PetscCall(FindBeyond(rule, 2 * d, &down));
-  PetscCall(PetscMalloc1(rule->nbox, &allowed));
+  PetscCall(PetscMalloc3(rule->nbox, &up, rule->nbox, &down, rule->nbox, &allowed));
+  FindBeyond(rule, 2 * d + 1, up);
+  FindBeyond(rule, 2 * d, down);
   for (int32_t b = 0; b < rule->nbox; b++) allowed[b] = BitsOf(rule, b, d) > 0 || (up[b] >= 0 && down[up[b]] == b);
   for (int32_t b = 0; b < rule->nbox; b++) {
     if (allowed[slab[b]] && BitsOf(rule, b, d) < 2) allowed[slab[b]] = (char)MayMerge(rule, b, d);
@@ -197,9 +192,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
     p->upper = up[b];
     PairAt(rule, up[b], d)->lower = b;
   }
-  PetscCall(PetscFree(allowed));
-  PetscCall(PetscFree(up));
-  PetscCall(PetscFree(down));
+  PetscCall(PetscFree3(up, down, allowed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

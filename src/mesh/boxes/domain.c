@@ -6,8 +6,6 @@
 
 #define TOLERANCE 1e-10 /* of the domain, in each direction */
 
-enum { NSEEN = 256 }; /* hashes have 8 bits */
-
 typedef struct {
   MPI_Comm   comm;
   int        dim;
@@ -19,13 +17,6 @@ typedef struct {
   int64_t *start;        /* bucket k holds entry[start[k] .. start[k+1]) */
   int32_t *entry;
 } Grid;
-
-static int AscendingReal(const void *a, const void *b)
-{
-  const PetscReal x = *(const PetscReal *)a, y = *(const PetscReal *)b;
-
-  return (x > y) - (x < y);
-}
 
 /* the last knot that is not above x */
 static int32_t KnotOf(const Grid *g, int d, PetscReal x)
@@ -41,36 +32,42 @@ static int32_t KnotOf(const Grid *g, int d, PetscReal x)
   return low;
 }
 
-/* Appends x unless it is among the numbers seen lately: those of different hashes. */
-static inline void AddNumber(PetscReal x, PetscReal seen[NSEEN], PetscReal number[], int32_t *n)
+/* the n different coordinates of a direction, ascending */
+static PetscErrorCode SortCoordinates(Grid *g, VpDomain domain, int d, int32_t *n)
 {
-  uint64_t bits;
+  VpDictionary numbers;
 
-  memcpy(&bits, &x, sizeof(bits));
-  bits = bits * 0x9E3779B97F4A7C15u >> 56;
-  if (seen[bits] == x) return;
-  seen[bits] = x;
-  number[(*n)++] = x;
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(1, sizeof(PetscReal), &numbers));
+  for (int32_t i = 0; i < 2 * g->nbox; i++) {
+    const PetscReal *x = (i % 2 ? domain->upper : domain->lower) + 3 * (size_t)(i / 2) + d;
+    uint64_t         key;
+    int32_t          number;
+
+    memcpy(&key, x, sizeof(key));
+    PetscCall(VpDictionaryAdd(&numbers, &key, x, &number));
+  }
+  PetscCall(PetscSortReal(numbers.n, numbers.item));
+  g->knot[d] = numbers.item;
+  *n = numbers.n;
+  numbers.item = NULL;
+  PetscCall(VpDictionaryDestroy(&numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
 {
-  PetscReal *x, last, width, seen[NSEEN];
-  int32_t    n = 0;
+  const PetscReal *lower = domain->lower + d, *upper = domain->upper + d;
+  PetscReal       *x, last, width;
+  int32_t          n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(2 * (size_t)g->nbox, &x));
-  g->knot[d] = x;
-  for (int i = 0; i < NSEEN; i++) seen[i] = PETSC_INFINITY;
-  for (int32_t b = 0; b < g->nbox; b++) {
-    const PetscReal lower = domain->lower[3 * (size_t)b + d], upper = domain->upper[3 * (size_t)b + d];
-
-    PetscCheck(!PetscIsInfOrNanReal(lower) && !PetscIsInfOrNanReal(upper), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Box %d: [%g, %g] in direction %d is not finite", (int)b, (double)lower, (double)upper, d);
-    AddNumber(lower, seen, x, &n);
-    AddNumber(upper, seen, x, &n);
+  for (size_t b = 0; b < (size_t)g->nbox; b++) {
+    PetscCheck(!PetscIsInfOrNanReal(lower[3 * b]) && !PetscIsInfOrNanReal(upper[3 * b]), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Box %d: [%g, %g] in direction %d is not finite", (int)b, (double)lower[3 * b], (double)upper[3 * b], d);
   }
-  qsort(x, n, sizeof(*x), AscendingReal);
+  PetscCall(SortCoordinates(g, domain, d, &n));
+  x = g->knot[d];
   width = x[n - 1] - x[0];
   last = x[0];
   g->nknot[d] = 1;
@@ -80,11 +77,13 @@ static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
     last = x[i];
     if (step > TOLERANCE * width) x[g->nknot[d]++] = last;
   }
-  for (int32_t b = 0; b < g->nbox; b++) {
-    g->span[b][d][0] = KnotOf(g, d, domain->lower[3 * b + d]);
-    g->span[b][d][1] = KnotOf(g, d, domain->upper[3 * b + d]);
-    PetscCheck(g->span[b][d][0] < g->span[b][d][1], g->comm, PETSC_ERR_ARG_OUTOFRANGE, "Box %d: [%g, %g] in direction %d is empty", (int)b,
-               (double)domain->lower[3 * b + d], (double)domain->upper[3 * b + d], d);
+  for (size_t b = 0; b < (size_t)g->nbox; b++) {
+    int32_t *span = g->span[b][d];
+
+    span[0] = KnotOf(g, d, lower[3 * b]);
+    span[1] = KnotOf(g, d, upper[3 * b]);
+    PetscCheck(span[0] < span[1], g->comm, PETSC_ERR_ARG_OUTOFRANGE, "Box %d: [%g, %g] in direction %d is empty", (int)b,
+               (double)lower[3 * b], (double)upper[3 * b], d);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

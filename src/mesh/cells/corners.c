@@ -88,21 +88,14 @@ static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
 typedef struct {
   VpMesh mesh;
   PetscBool (*is)(VpMesh, int32_t cell);
-  uint8_t *at;    /* [nsweep] whether the cell is one of those */
-  int32_t *count; /* [piece] of these cells */
+  uint8_t *at; /* [nsweep] whether the cell is one of those */
 } Corners;
 
 static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Corners *corners = (Corners *)context;
-  const VpMesh   mesh = corners->mesh;
-  int32_t        count = 0;
 
-  for (int32_t c = first; c < last; c++) {
-    corners->at[c] = corners->is(mesh, c);
-    count += corners->at[c];
-  }
-  corners->count[piece] = count;
+  for (int32_t c = first; c < last; c++) corners->at[c] = corners->is(corners->mesh, c);
 }
 
 static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
@@ -154,22 +147,19 @@ static PetscErrorCode CopySelected(const VpPatches *all, int32_t nlocal, VpPatch
 
 PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, VpPatches *near)
 {
-  const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  int32_t       count;
-  Corners       corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
+  int32_t count = 0;
+  Corners corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
 
   PetscFunctionBegin;
   *near = (VpPatches){.dim = mesh->dim, .ncolor = all->ncolor};
   if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->geometry->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
-  PetscCall(PetscMalloc1(pieces, &corners.count));
   VpLoop(mesh->nsweep, MarkCells, &corners);
-  count = VpLoopSum(pieces, corners.count);
+  for (int32_t c = 0; c < mesh->nsweep; c++) count += corners.at[c];
   if (count) {
     PetscCall(SelectPatches(all, corners.at, count, near));
     PetscCall(CopySelected(all, mesh->nlocal, near));
   }
   PetscCall(PetscFree(corners.at));
-  PetscCall(PetscFree(corners.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

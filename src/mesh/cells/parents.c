@@ -16,10 +16,8 @@ PetscErrorCode VpRelationSetChildren(VpMesh fine)
   PetscFunctionBegin;
   relation->orphans = coarse->nlocal > coarse->nown ? fine->nown : 0;
   while (relation->orphans > 0 && relation->parent[relation->orphans - 1] < coarse->nown) relation->orphans--;
-  for (size_t i = 0; i < nchild; i++) n += relation->child[i] >= fine->nown;
-  PetscCall(PetscMalloc2(n, &leaf, n, &root));
+  PetscCall(PetscMalloc2(fine->nsweep - fine->nown, &leaf, fine->nsweep - fine->nown, &root));
   PetscCall(PetscSFGetGraph(fine->sf[VP_GHOST_SWEEP], NULL, NULL, NULL, &owner));
-  n = 0;
   for (size_t i = 0; i < nchild; i++) {
     if (relation->child[i] < fine->nown) continue;
     leaf[n] = relation->child[i] - fine->nown;

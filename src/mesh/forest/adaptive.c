@@ -23,28 +23,13 @@ static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sets the depths' extremes over all ranks */
-static PetscErrorCode FindDepths(VpMesh mesh, int *least, int *most)
-{
-  int extreme[2] = {-INT_MAX, 0};
-
-  PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    extreme[0] = PetscMax(extreme[0], -mesh->geometry->depth[c]);
-    extreme[1] = PetscMax(extreme[1], mesh->geometry->depth[c]);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extreme, 2, MPI_INT, MPI_MAX, mesh->comm));
-  *least = -extreme[0];
-  *most = extreme[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* takes over the forest */
 static PetscErrorCode CreateFromForest(MPI_Comm comm, VpDomain domain, VpForest forest, VpMesh *out)
 {
   VpMesh       mesh;
   VpLattice    lattice;
   PetscSFNode *owner;
+  int          depths[2] = {-INT_MAX, 0}; /* the negative of the least, the greatest */
 
   PetscFunctionBegin;
   PetscCall(VpLatticeCreateUniform(domain, 0, &lattice));
@@ -54,7 +39,13 @@ static PetscErrorCode CreateFromForest(MPI_Comm comm, VpDomain domain, VpForest 
   PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
   PetscCall(VpMeshSetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
-  PetscCall(FindDepths(mesh, &mesh->least, &mesh->level));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    depths[0] = PetscMax(depths[0], -mesh->geometry->depth[c]);
+    depths[1] = PetscMax(depths[1], mesh->geometry->depth[c]);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, depths, 2, MPI_INT, MPI_MAX, mesh->comm));
+  mesh->least = -depths[0];
+  mesh->level = depths[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,20 +65,11 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckSize(VpMesh mesh, double cells)
-{
-  PetscFunctionBegin;
-  PetscCheck(cells <= PETSC_MAX_INT, mesh->comm, PETSC_ERR_SUP,
-             "The refined mesh has %.0f cells: PetscInt has %d bits (mark fewer, or configure PETSc with 64-bit indices)", cells,
-             (int)(8 * sizeof(PetscInt)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const PetscReal a[], VpMesh *mesh, PetscReal **b)
 {
   const VpForestOps *ops = VpForestOpsOf(old->dim);
   VpForest           from = old->forest, forest;
-  PetscErrorCode     error;
+  double             cells;
 
   PetscFunctionBegin;
   PetscCheck(VpGeometryIsHalved(old->geometry), old->comm, PETSC_ERR_SUP,
@@ -98,9 +80,11 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   if (!from) from = ops->create(old);
   forest = ops->adapt(from, old->geometry->domain, mark, width, a);
   if (from != old->forest) ops->destroy(from);
-  error = CheckSize(old, ops->size(forest));
-  if (error) ops->destroy(forest);
-  PetscCall(error);
+  cells = ops->size(forest);
+  if (cells > PETSC_MAX_INT) ops->destroy(forest);
+  PetscCheck(cells <= PETSC_MAX_INT, old->comm, PETSC_ERR_SUP,
+             "The refined mesh has %.0f cells: PetscInt has %d bits (mark fewer, or configure PETSc with 64-bit indices)", cells,
+             (int)(8 * sizeof(PetscInt)));
   PetscCall(CreateFromForest(old->comm, old->geometry->domain, forest, mesh));
   PetscCall(VpMeshSetTransport(*mesh, old->transport, old->link));
   if (b) *b = NULL;

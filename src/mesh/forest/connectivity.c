@@ -16,12 +16,10 @@ static void ListMeetings(Meeting *m)
   int32_t *count = P4EST_ALLOC_ZERO(int32_t, m->nitem), total = 0;
 
   for (int32_t i = 0; i < m->nitem; i++) count[m->same[i] = VpRoot(m->same, i)]++;
-  for (int32_t i = 0; i < m->nitem; i++) m->n += count[i] > 1;
   m->of = P4EST_ALLOC(p4est_topidx_t, m->nitem);
-  m->start = P4EST_ALLOC(p4est_topidx_t, m->n + 1);
+  m->start = P4EST_ALLOC(p4est_topidx_t, m->nitem + 1);
   m->tree = P4EST_ALLOC(p4est_topidx_t, m->nitem);
   m->item = P4EST_ALLOC(int8_t, m->nitem);
-  m->n = 0;
   for (int32_t i = 0; i < m->nitem; i++) { /* A set comes by its least item first, and count becomes where its next item goes. */
     const int32_t members = count[m->same[i]];
 
@@ -41,14 +39,7 @@ static void ListMeetings(Meeting *m)
   P4EST_FREE(m->same);
 }
 
-static void MeetingBegin(VpDomain domain, int each, Meeting *m)
-{
-  *m = (Meeting){.each = each, .nitem = domain->nbox * each};
-  m->same = P4EST_ALLOC(int32_t, m->nitem);
-  for (int32_t i = 0; i < m->nitem; i++) m->same[i] = i;
-}
-
-static void MeetingEnd(Meeting *m)
+static void MeetingEnd(const Meeting *m)
 {
   P4EST_FREE(m->of);
   P4EST_FREE(m->start);
@@ -56,39 +47,35 @@ static void MeetingEnd(Meeting *m)
   P4EST_FREE(m->item);
 }
 
-/* Corner c has bit d where it is upper in direction d. Across a side it is the corner that differs in that bit. */
-static void FindCorners(VpDomain domain, Meeting *m)
+/* The bit in which a box's item differs from the same one of the box beyond a side with this normal; 0: an edge along the normal. Corner c
+   has bit d where it is upper in direction d. Edge 4 d + i is along direction d, and i has a bit for each of the two others, the lower one
+   lowest. */
+static int BitAcross(int each, int item, int normal)
 {
-  MeetingBegin(domain, P4EST_CHILDREN, m);
-  for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
-    const int side = i % P4EST_FACES, bit = 1 << side / 2;
+  const int along = item / 4;
 
-    for (int c = 0; c < P4EST_CHILDREN && domain->beyond[i] >= 0; c++) {
-      if (((c & bit) != 0) == side % 2)
-        VpUnite(m->same, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
-    }
-  }
-  ListMeetings(m);
+  if (each == P4EST_CHILDREN) return 1 << normal;
+  return along == normal ? 0 : 1 << (normal - (along < normal));
 }
 
-#ifdef P4_TO_P8
-/* Edge 4 d + i is along direction d, and i has a bit for each of the two others, the lower one lowest. */
-static void FindInterfaces(VpDomain domain, Meeting *m)
+static Meeting FindMeetings(VpDomain domain, int each)
 {
-  MeetingBegin(domain, P8EST_EDGES, m);
+  Meeting m = {.each = each, .nitem = domain->nbox * each};
+
+  m.same = P4EST_ALLOC(int32_t, m.nitem);
+  for (int32_t i = 0; i < m.nitem; i++) m.same[i] = i;
   for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
-    const int side = i % P4EST_FACES, normal = side / 2;
+    const int side = i % P4EST_FACES;
 
-    for (int e = 0; e < P8EST_EDGES && domain->beyond[i] >= 0; e++) {
-      const int d = e / 4, bit = 1 << (normal - (d < normal));
+    for (int k = 0; k < each && domain->beyond[i] >= 0; k++) {
+      const int bit = BitAcross(each, k, side / 2);
 
-      if (d == normal || ((e & bit) != 0) != side % 2) continue;
-      VpUnite(m->same, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
+      if (bit && ((k & bit) != 0) == side % 2) VpUnite(m.same, i / P4EST_FACES * each + k, domain->beyond[i] * each + (k ^ bit));
     }
   }
-  ListMeetings(m);
+  ListMeetings(&m);
+  return m;
 }
-#endif
 
 p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
 {
@@ -96,7 +83,7 @@ p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
   p4est_connectivity_t *conn;
   p4est_topidx_t       *tree = P4EST_ALLOC(p4est_topidx_t, nside);
   int8_t               *face = P4EST_ALLOC(int8_t, nside);
-  Meeting               corner;
+  const Meeting         corner = FindMeetings(domain, P4EST_CHILDREN);
 
   for (size_t i = 0; i < nside; i++) {
     const int side = (int)(i % P4EST_FACES);
@@ -104,13 +91,11 @@ p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
     tree[i] = domain->beyond[i] < 0 ? (p4est_topidx_t)(i / P4EST_FACES) : domain->beyond[i];
     face[i] = (int8_t)(domain->beyond[i] < 0 ? side : side ^ 1);
   }
-  FindCorners(domain, &corner);
 #ifndef P4_TO_P8
   conn = p4est_connectivity_new_copy(0, domain->nbox, corner.n, NULL, NULL, tree, face, corner.of, corner.start, corner.tree, corner.item);
 #else
-  Meeting edge;
+  const Meeting edge = FindMeetings(domain, P8EST_EDGES);
 
-  FindInterfaces(domain, &edge);
   conn = p8est_connectivity_new_copy(0, domain->nbox, edge.n, corner.n, NULL, NULL, tree, face, edge.of, edge.start, edge.tree, edge.item,
                                      corner.of, corner.start, corner.tree, corner.item);
   MeetingEnd(&edge);

@@ -58,23 +58,13 @@ static PetscSFNode CellOf(VpMesh mesh, int64_t cell)
   return (PetscSFNode){.rank = rank, .index = (PetscInt)cell - mesh->starts[rank]};
 }
 
-static PetscErrorCode FindLeaves(VpMesh mesh, PetscInt n, const VpCurvePosition position[], PetscSFNode at[])
-{
-  VpCurve curve;
-
-  PetscFunctionBegin;
-  PetscCall(VpCurveCreate(mesh, &curve));
-  PetscCall(VpCurveFind(&curve, n, position, at));
-  PetscCall(VpCurveDestroy(&curve));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
   const VpLattice  L = mesh->geometry->lattice;
   const int        deepest = VpForestOpsOf(mesh->dim)->deepest, smallest[3] = {deepest, deepest, deepest};
   int32_t          box = 0, coord[3];
   VpCurvePosition *position;
+  VpCurve          curve;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &position));
@@ -88,7 +78,11 @@ PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscS
     if (VpMeshIsAdaptive(mesh)) position[*outside] = VpCurvePositionOf(mesh->dim, box, coord, deepest);
     else at[*outside] = CellOf(mesh, VpLatticeEncode(L, box, coord));
   }
-  if (VpMeshIsAdaptive(mesh)) PetscCall(FindLeaves(mesh, *outside, position, at));
+  if (VpMeshIsAdaptive(mesh)) {
+    PetscCall(VpCurveCreate(mesh, &curve));
+    PetscCall(VpCurveFind(&curve, *outside, position, at));
+    PetscCall(VpCurveDestroy(&curve));
+  }
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,38 +53,41 @@ static PetscInt NumberOf(const void *cells, const void *position)
 /* asks about those parents of a set that are not known yet */
 static PetscErrorCode AskAboutParents(Search *s, const VpCellSet *parents)
 {
-  PetscMPIInt *rank;
+  PetscSFNode *at;
   int64_t     *child;
-  PetscInt    *number, n = 0;
+  PetscInt     n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(parents->n, &rank, parents->n, &child, parents->n, &number));
+  PetscCall(PetscMalloc2(parents->n, &at, parents->n, &child));
   for (int32_t i = 0; i < parents->n; i++) {
     const int64_t parent = VpCellSetAt(parents, i);
 
     child[n] = parent << s->dim;
-    rank[n] = RankOf(s->fine, child[n]);
-    n += rank[n] != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
+    at[n].rank = RankOf(s->fine, child[n]);
+    n += at[n].rank != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
   }
-  PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, rank, sizeof(*child), child}, NumberOf, &s->fine->all, number));
+  PetscCall(VpAskRanks(s->comm, &(VpQuestions){n, sizeof(*child), child, at}, NumberOf, &s->fine->all));
   for (PetscInt i = 0; i < n; i++) {
-    int32_t at, first = (int32_t)number[i];
+    int32_t first = (int32_t)at[i].index, index;
 
-    PetscCall(VpDictionaryAdd(&s->known, &(uint64_t){child[i] >> s->dim}, &first, &at));
+    PetscCall(VpDictionaryAdd(&s->known, &(uint64_t){child[i] >> s->dim}, &first, &index));
   }
-  PetscCall(PetscFree3(rank, child, number));
+  PetscCall(PetscFree2(at, child));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Learns what lies around the cells of a set and is not wholly own, and adds these cells to others: refined ones,
-   leaves (NULL: to none). */
+/* Asks about the cells of a set and about those around them that are not wholly own. Adds all of these to other sets: refined ones, leaves
+   (NULL: to none). */
 static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool corners, VpCellSet *refined, VpCellSet *leaves)
 {
   VpCellSet around;
 
   PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&around));
-  for (int32_t i = 0; i < cells->n; i++) PetscCall(VpAddAround(s->coarse->lattice, s->whole, corners, VpCellSetAt(cells, i), &around));
+  for (int32_t i = 0; i < cells->n; i++) {
+    PetscCall(VpCellSetAdd(&around, VpCellSetAt(cells, i)));
+    PetscCall(VpAddAround(s->coarse->lattice, s->whole, corners, VpCellSetAt(cells, i), &around));
+  }
   PetscCall(AskAboutParents(s, &around));
   for (int32_t i = 0; i < around.n; i++) {
     VpCellSet *to = IsRefined(s, VpCellSetAt(&around, i)) ? refined : leaves;
@@ -135,30 +138,17 @@ static PetscErrorCode AddParents(const Search *s, const VpCellSet *cells, VpCell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* parents whose children's numbers are needed anyway */
-static PetscErrorCode AskAboutNumbers(Search *s)
-{
-  VpCellSet parents;
-
-  PetscFunctionBegin;
-  PetscCall(VpCellSetCreate(&parents));
-  for (int32_t i = 0; i < s->families.n; i++) PetscCall(VpCellSetAdd(&parents, VpCellSetAt(&s->families, i)));
-  PetscCall(AddParents(s, &s->fine->sweep, &parents));
-  PetscCall(AddParents(s, &s->fine->extra, &parents));
-  PetscCall(AskAboutParents(s, &parents));
-  PetscCall(VpDictionaryDestroy(&parents));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode FindFamilies(Search *s)
 {
-  VpCellSet leaves, beside;
+  VpCellSet leaves, beside, parents;
 
   PetscFunctionBegin;
   PetscCall(VpCellSetCreate(&leaves));
   PetscCall(VpCellSetCreate(&beside));
+  PetscCall(VpCellSetCreate(&parents));
   PetscCall(FindBorder(s, &leaves));
-  PetscCall(AskAboutNumbers(s));
+  PetscCall(AddParents(s, &s->fine->extra, &parents));
+  PetscCall(AskAboutParents(s, &parents));
   PetscCall(LookAround(s, &s->families, PETSC_FALSE, NULL, &beside));
   PetscCall(LookAround(s, &leaves, PETSC_FALSE, &s->families, NULL));
   PetscCall(LookAround(s, &beside, PETSC_FALSE, &s->families, NULL));
@@ -168,6 +158,7 @@ static PetscErrorCode FindFamilies(Search *s)
   PetscCall(LookAround(s, &s->coarse->sweep, PETSC_FALSE, NULL, NULL));
   PetscCall(VpDictionaryDestroy(&leaves));
   PetscCall(VpDictionaryDestroy(&beside));
+  PetscCall(VpDictionaryDestroy(&parents));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

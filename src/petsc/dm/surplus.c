@@ -21,7 +21,7 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
     PetscReal a = 0, lost[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
     if (eta[c] >= 0) continue;
-    if (o.depth[o.first[c]] >= VpGeometryHalvings(mesh->geometry, c, 0)) {
+    if (o.cell[o.first[c]].depth >= VpGeometryHalvings(mesh->geometry, c, 0)) {
       *left = 1;
       continue;
     }

@@ -26,10 +26,10 @@ static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t 
   for (size_t i = 0; i < ndof; i++) y[i] = 0;
   for (int32_t c = o->first[cell]; c < o->first[cell] + o->count[cell]; c++) {
     for (size_t i = 0; i < ndof; i++) u[i] = values[c * ndof + i];
-    for (int above = depth - o->depth[c] - 1; above >= 0; above--)
+    for (int above = depth - o->cell[c].depth - 1; above >= 0; above--)
       VpTransferApply(h->dim, h->n, h->P, ChildAt(h->dim, mesh->geometry->coord + 3 * (size_t)cell, above), u);
-    for (int above = 0; above < o->depth[c] - depth; above++)
-      VpTransferApply(h->dim, h->n, h->R, ChildAt(h->dim, o->coord + 3 * (size_t)c, above), u);
+    for (int above = 0; above < o->cell[c].depth - depth; above++)
+      VpTransferApply(h->dim, h->n, h->R, ChildAt(h->dim, o->cell[c].coord, above), u);
     for (size_t i = 0; i < ndof; i++) y[i] += u[i];
   }
 }
