@@ -243,9 +243,7 @@ PetscBool VpLatticeIsSame(VpLattice a, VpLattice b)
   if (a == b) return PETSC_TRUE;
   if (!VpDomainIsSame(a->domain, b->domain)) return PETSC_FALSE;
   for (int32_t box = 0; box < a->domain->nbox; box++) {
-    for (int d = 0; d < a->domain->dim; d++) {
-      if (VpShapeOf(a, box)->bits[d] != VpShapeOf(b, box)->bits[d]) return PETSC_FALSE;
-    }
+    if (memcmp(VpShapeOf(a, box)->bits, VpShapeOf(b, box)->bits, sizeof(a->shape->bits))) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }

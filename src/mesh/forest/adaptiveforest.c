@@ -185,13 +185,7 @@ static void DestroyForest(VpForest from)
 /* zones: of the two ends alone, see VpMesh */
 static void SetCell(VpMesh mesh, int32_t cell, p4est_topidx_t tree, const p4est_quadrant_t *q)
 {
-  const int32_t at[3] = {q->x, q->y,
-#ifdef P4_TO_P8
-                         q->z
-#else
-                         0
-#endif
-  };
+  const int32_t at[3] = {q->x, q->y, VP_QUADRANT_Z(q)};
 
   mesh->geometry->box[cell] = tree;
   mesh->geometry->depth[cell] = (uint8_t)q->level;

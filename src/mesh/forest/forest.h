@@ -9,7 +9,8 @@
   #include <p4est_io.h>
   #include <p4est_iterate.h>
   #include <p4est_mesh.h>
-  #define VP_FOREST(name) name##2
+  #define VP_FOREST(name)  name##2
+  #define VP_QUADRANT_Z(q) 0
 #else
   #include <p8est_algorithms.h>
   #include <p8est_bits.h>
@@ -18,7 +19,8 @@
   #include <p8est_io.h>
   #include <p8est_iterate.h>
   #include <p8est_mesh.h>
-  #define VP_FOREST(name) name##3
+  #define VP_FOREST(name)  name##3
+  #define VP_QUADRANT_Z(q) (q)->z
 #endif
 
 /* connectivity.c: p4est's connectivity of the domain's boxes, which are all oriented alike. Corners and edges matter

@@ -134,24 +134,13 @@ static PetscErrorCode FindEnds(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RelateLevels(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse)
-{
-  const VpLattice     lattice = fine->geometry->lattice;
-  const VpCoarsening *step;
-
-  PetscFunctionBegin;
-  PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
-  PetscCall(VpMeshRelate(fine, of_fine, coarse, of_coarse, lattice, step));
-  PetscCall(FindEnds(fine));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Creates the level of a depth and all coarser ones. Takes over `cells`, and gives the positions of the level's cells. */
 static PetscErrorCode CreateLevel(const VpCurve *curve, VpLevelCells *cells, int depth, VpMesh *mesh, VpPositions *positions)
 {
-  VpLevelCells coarser;
-  VpMesh       coarse;
-  VpPositions  of_coarse;
+  VpLevelCells        coarser;
+  VpMesh              coarse;
+  VpPositions         of_coarse;
+  const VpCoarsening *step;
 
   PetscFunctionBegin;
   if (depth == curve->mesh->least) PetscCall(CreateBase(curve->mesh, cells, mesh, positions));
@@ -160,7 +149,9 @@ static PetscErrorCode CreateLevel(const VpCurve *curve, VpLevelCells *cells, int
     PetscCall(VpLevelCellsSetGhosts(cells, &coarser, curve->mesh->comm));
     PetscCall(CreatePart(curve->mesh, cells, depth, mesh, positions));
     PetscCall(CreateLevel(curve, &coarser, depth - 1, &coarse, &of_coarse));
-    PetscCall(RelateLevels(*mesh, positions, coarse, &of_coarse));
+    PetscCall(VpLatticeCoarsen((*mesh)->geometry->lattice, VP_COARSEN_FULL, &step));
+    PetscCall(VpMeshRelate(*mesh, positions, coarse, &of_coarse, (*mesh)->geometry->lattice, step));
+    PetscCall(FindEnds(*mesh));
     PetscCall(VpDictionaryDestroy(&of_coarse.other));
     PetscCall(VpMeshDestroy(&coarse));
   }

@@ -111,22 +111,19 @@ static PetscBool IsAtBorder(const Search *s, int64_t parent)
   return (PetscBool)!whole;
 }
 
-/* own families beside other ranks' cells, and such leaves of the coarser level */
+/* Adds own families next to other ranks' cells to `families`, and such leaves of the coarser level to another set. The parent of the first
+   own cells is another rank's where their family is cut. */
 static PetscErrorCode FindBorder(Search *s, VpCellSet *leaves)
 {
-  int64_t last = -1;
+  const int64_t first = s->fine->nown ? VpCellSetAt(&s->fine->all, 0) >> s->dim : -1;
 
   PetscFunctionBegin;
-  for (int32_t i = 0; i < s->fine->nown && s->fine->size > 1; i++) {
-    const int64_t parent = VpCellSetAt(&s->fine->all, i) >> s->dim;
-
-    if (parent != last && IsAtBorder(s, parent)) PetscCall(VpCellSetAdd(&s->families, parent));
-    last = parent;
-  }
-  for (int32_t i = 0; i < s->coarse->nown && s->fine->size > 1; i++) {
+  if (s->fine->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (first >= 0 && !IsOwn(s->coarse, first)) PetscCall(VpCellSetAdd(&s->families, first));
+  for (int32_t i = 0; i < s->coarse->nown; i++) {
     const int64_t cell = VpCellSetAt(&s->coarse->all, i);
 
-    if (s->coarse->leaf[i] >= 0 && IsAtBorder(s, cell)) PetscCall(VpCellSetAdd(leaves, cell));
+    if (IsAtBorder(s, cell)) PetscCall(VpCellSetAdd(s->coarse->leaf[i] >= 0 ? leaves : &s->families, cell));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
