@@ -250,7 +250,6 @@ PetscErrorCode VpMeshCreateSF(VpMesh, PetscInt n, const PetscInt position[], Pet
 /* cells.c: the geometry of cells, and `neighbor`, of a mesh that has the numbers of its cells */
 PetscErrorCode VpMeshSetCells(VpMesh, const VpPositions *);
 /* parents.c: relates a mesh and the next coarser one by a step of a lattice */
-PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse, VpLattice by,
-                            const VpCoarsening *);
+PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, VpLattice by, const VpCoarsening *);
 /* sets orphans, and the exchange of own parents' children that other ranks have, by parent[] and child[] */
 PetscErrorCode VpRelationSetChildren(VpMesh fine);

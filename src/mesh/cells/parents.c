@@ -68,13 +68,13 @@ static void FindRelations(void *context, int32_t piece, int32_t begin, int32_t e
   r->lost += lost;
 }
 
-PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, const VpPositions *of_coarse, VpLattice by,
-                            const VpCoarsening *step)
+PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, VpLattice by, const VpCoarsening *step)
 {
   const int32_t   nparent = fine->leaf ? coarse->nlocal : coarse->nown;
   const PetscBool all = (PetscBool)(VpLatticeIsUniform(fine->geometry->lattice) && VpLatticeIsUniform(step->coarse) && !step->box);
   VpRelation      relation;
-  Relating        relating = {fine, of_fine, of_coarse, nparent, all ? fine->dim : 0, .lost = 0};
+  VpPositions     of_coarse;
+  Relating        relating = {fine, of_fine, &of_coarse, nparent, all ? fine->dim : 0, .lost = 0};
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&relation));
@@ -85,21 +85,11 @@ PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coar
   PetscCall(VpMallocLarge(fine->nhalo, &relation->parent));
   PetscCall(VpMallocLarge((size_t)nparent << fine->dim, &relation->child));
   if (!all || fine->leaf) VpLoop(nparent, ClearChildren, &relating);
+  PetscCall(VpPositionsCreate(coarse, &of_coarse));
   VpLoop(fine->nhalo, FindRelations, &relating);
+  PetscCall(VpDictionaryDestroy(&of_coarse.other));
   PetscCheck(relating.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents are not local", (int)relating.lost);
   PetscCall(VpRelationSetChildren(fine));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the same of ordinary meshes */
-static PetscErrorCode RelateOrdinary(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, VpLattice by, const VpCoarsening *step)
-{
-  VpPositions of_coarse;
-
-  PetscFunctionBegin;
-  PetscCall(VpPositionsCreate(coarse, &of_coarse));
-  PetscCall(VpMeshRelate(fine, of_fine, coarse, &of_coarse, by, step));
-  PetscCall(VpDictionaryDestroy(&of_coarse.other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +128,7 @@ static PetscErrorCode CreateCoarse(VpMesh fine, VpLattice by, const VpCoarsening
   PetscCall(VpPositionsCreate(fine, &positions));
   PetscCall(FindParents(fine, &positions, c, starts, &parents));
   PetscCall(VpMeshBuild(fine->comm, c->coarse, starts, NULL, &parents, &coarse));
-  PetscCall(RelateOrdinary(fine, &positions, coarse, by, c));
+  PetscCall(VpMeshRelate(fine, &positions, coarse, by, c));
   PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
   PetscCall(VpMeshDestroy(&coarse));
   PetscCall(VpDictionaryDestroy(&parents));
@@ -193,7 +183,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(VpMeshBuild(coarse->comm, lattice, starts, NULL, NULL, fine));
   PetscCall(VpLatticeCoarsen(lattice, VP_COARSEN_FULL, &step));
   PetscCall(VpPositionsCreate(*fine, &positions));
-  PetscCall(RelateOrdinary(*fine, &positions, coarse, lattice, step));
+  PetscCall(VpMeshRelate(*fine, &positions, coarse, lattice, step));
   PetscCall(VpDictionaryDestroy(&positions.other));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(PetscFree(starts));

@@ -286,32 +286,28 @@ int VpMeshSeams(VpMesh mesh)
   return seams;
 }
 
-/* whether direction d comes before e, which is lower */
+/* whether direction d comes before e: the thinner one, of equal ones the periodic one, then the lower one */
 static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
 {
-  if (PetscAbsReal(h[d] - h[e]) > VP_SIZE_SLACK * h[e]) return (PetscBool)(h[d] < h[e]);
-  return (PetscBool)(mesh->geometry->domain->periodic[d] && !mesh->geometry->domain->periodic[e]);
+  const PetscBool *periodic = mesh->geometry->domain->periodic;
+
+  if (PetscAbsReal(h[d] - h[e]) > VP_SIZE_SLACK * PetscMax(h[d], h[e])) return (PetscBool)(h[d] < h[e]);
+  return (PetscBool)(periodic[d] != periodic[e] ? periodic[d] : d < e);
 }
 
-/* Sets how colours are made of digits: the thinnest direction's is lowest; of equal ones periodic ones come first, then lower ones. */
+/* Sets how colours are made of digits: the first direction's is lowest. */
 static void SetDigits(VpMesh mesh, const PetscReal thinnest[3], VpPatches *patches)
 {
   const int seams = VpMeshSeams(mesh);
-  int       order[3];
 
-  for (int d = 0; d < mesh->dim; d++) {
-    int i = d;
-
-    for (; i > 0 && ComesBefore(mesh, thinnest, d, order[i - 1]); i--) order[i] = order[i - 1];
-    order[i] = d;
-  }
   patches->ncolor = 1;
-  for (int i = 0; i < mesh->dim; i++) {
-    const int d = order[i];
-
+  for (int d = 0; d < mesh->dim; d++) {
     patches->digits[d] = 2 + (seams >> d & 1);
-    patches->place[d] = patches->ncolor;
     patches->ncolor *= patches->digits[d];
+  }
+  for (int d = 0; d < mesh->dim; d++) {
+    patches->place[d] = 1;
+    for (int e = 0; e < mesh->dim; e++) patches->place[d] *= ComesBefore(mesh, thinnest, e, d) ? patches->digits[e] : 1;
   }
 }
 

@@ -60,7 +60,7 @@ static PetscErrorCode SetLeaves(VpMesh mesh, const VpLevelCells *cells)
 }
 
 /* a level with a part of its lattice's cells */
-static PetscErrorCode CreatePart(VpMesh leaves, VpLevelCells *cells, int depth, VpMesh *out, VpPositions *positions)
+static PetscErrorCode CreatePart(VpMesh leaves, const VpLevelCells *cells, int depth, VpMesh *out)
 {
   VpMesh mesh;
 
@@ -81,15 +81,12 @@ static PetscErrorCode CreatePart(VpMesh leaves, VpLevelCells *cells, int depth, 
   mesh->first = mesh->starts[cells->rank];
   PetscCall(VpMeshSetExchange(mesh, cells->owner));
   PetscCall(SetLeaves(mesh, cells));
-  *positions = (VpPositions){.other = cells->all};
-  PetscCall(VpMeshSetCells(mesh, positions));
-  cells->all = (VpCellSet){0};
-  PetscCall(CellsDestroy(cells));
+  PetscCall(VpMeshSetCells(mesh, &(VpPositions){.other = cells->all}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the ordinary mesh of all cells of the least depth */
-static PetscErrorCode CreateBase(VpMesh leaves, VpLevelCells *cells, VpMesh *mesh, VpPositions *positions)
+static PetscErrorCode CreateBase(VpMesh leaves, const VpLevelCells *cells, VpMesh *mesh)
 {
   PetscInt *starts;
 
@@ -99,8 +96,6 @@ static PetscErrorCode CreateBase(VpMesh leaves, VpLevelCells *cells, VpMesh *mes
   PetscCall(VpMeshBuild(leaves->comm, cells->lattice, starts, &cells->sweep, &cells->extra, mesh));
   PetscCall(PetscFree(starts));
   PetscCall(SetLeaves(*mesh, cells));
-  PetscCall(VpPositionsCreate(*mesh, positions));
-  PetscCall(CellsDestroy(cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,25 +129,24 @@ static PetscErrorCode FindEnds(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Creates the level of a depth and all coarser ones. Takes over `cells`, and gives the positions of the level's cells. */
-static PetscErrorCode CreateLevel(const VpCurve *curve, VpLevelCells *cells, int depth, VpMesh *mesh, VpPositions *positions)
+/* Creates the level of a depth, whose own cells are known, and all coarser ones. */
+static PetscErrorCode CreateLevel(const VpCurve *curve, VpLevelCells *cells, int depth, VpMesh *mesh)
 {
   VpLevelCells        coarser;
   VpMesh              coarse;
-  VpPositions         of_coarse;
   const VpCoarsening *step;
 
   PetscFunctionBegin;
-  if (depth == curve->mesh->least) PetscCall(CreateBase(curve->mesh, cells, mesh, positions));
+  if (depth == curve->mesh->least) PetscCall(CreateBase(curve->mesh, cells, mesh));
   else {
     PetscCall(CellsCreate(curve, depth - 1, &coarser));
     PetscCall(VpLevelCellsSetGhosts(cells, &coarser, curve->mesh->comm));
-    PetscCall(CreatePart(curve->mesh, cells, depth, mesh, positions));
-    PetscCall(CreateLevel(curve, &coarser, depth - 1, &coarse, &of_coarse));
-    PetscCall(VpLatticeCoarsen((*mesh)->geometry->lattice, VP_COARSEN_FULL, &step));
-    PetscCall(VpMeshRelate(*mesh, positions, coarse, &of_coarse, (*mesh)->geometry->lattice, step));
+    PetscCall(CreatePart(curve->mesh, cells, depth, mesh));
+    PetscCall(CreateLevel(curve, &coarser, depth - 1, &coarse));
+    PetscCall(CellsDestroy(&coarser));
+    PetscCall(VpLatticeCoarsen(cells->lattice, VP_COARSEN_FULL, &step));
+    PetscCall(VpMeshRelate(*mesh, &(VpPositions){.other = cells->all}, coarse, cells->lattice, step));
     PetscCall(FindEnds(*mesh));
-    PetscCall(VpDictionaryDestroy(&of_coarse.other));
     PetscCall(VpMeshDestroy(&coarse));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,7 +157,6 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
   const int    bits = leaves->dim * leaves->level;
   VpCurve      curve;
   VpLevelCells cells;
-  VpPositions  positions;
 
   PetscFunctionBegin;
   PetscCheck(bits < 62 && leaves->geometry->domain->nbox < (int64_t)1 << (62 - bits), leaves->comm, PETSC_ERR_SUP,
@@ -172,8 +165,8 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
   *finest = NULL;
   PetscCall(VpCurveCreate(leaves, &curve));
   PetscCall(CellsCreate(&curve, leaves->level, &cells));
-  PetscCall(CreateLevel(&curve, &cells, leaves->level, finest, &positions));
-  PetscCall(VpDictionaryDestroy(&positions.other));
+  PetscCall(CreateLevel(&curve, &cells, leaves->level, finest));
+  PetscCall(CellsDestroy(&cells));
   PetscCall(VpCurveDestroy(&curve));
   PetscCall(VpMeshSetTransport(*finest, leaves->transport, leaves->link));
   PetscFunctionReturn(PETSC_SUCCESS);
