@@ -1,4 +1,4 @@
-/* What only the files of this folder share: a cell as a number, arithmetic to its neighbours, sets of cells, and steps of making a mesh. */
+/* What only the files of this folder share: cells as numbers, steps to neighbours, sets of cells, and the pieces of making a mesh. */
 #pragma once
 #include "mesh.h"
 #include "../base/dictionary.h"
@@ -10,21 +10,21 @@
 /* lattice.c: the lattice with 2^bits[3 box + d] cells in direction d of every box, and with 2^level in every one */
 PetscErrorCode VpLatticeCreate(VpDomain, const uint8_t bits[], VpLattice *L);
 PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
-PetscBool      VpLatticeIsUniform(VpLattice); /* whether all boxes have as many cells in all directions */
+PetscBool      VpLatticeIsUniform(VpLattice); /* whether all boxes have equally many cells in all directions */
 PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
 PetscBool      VpDomainIsSame(VpDomain, VpDomain); /* domain.c: whether they have the same boxes */
 
-/* of two bits a direction the lower ones: of a zone, those that are set at the ends of a box; of sides, the lower sides */
+/* The lower bit of the two bits per direction. Zones at the ends of a box have it; of a set of sides it is the lower side. */
 enum { VP_LOWER_BITS = 0x15 };
 
-/* the item that stands for all that were found to be the same as i: set[] leads from item to item, and ends at it */
+/* the item that stands for all of its set: set[] leads from any item to it */
 static inline int32_t VpRoot(int32_t set[], int32_t i)
 {
   while (set[i] != i) i = set[i] = set[set[i]];
   return i;
 }
 
-/* makes two sets one, of which the least item stands for all */
+/* unites the sets of two items; the lesser one of the two items that stand for them stands for the union */
 static inline void VpUnite(int32_t set[], int32_t i, int32_t j)
 {
   const int32_t a = VpRoot(set, i), b = VpRoot(set, j);
@@ -77,7 +77,7 @@ void    VpLatticeDecode(VpLattice, int64_t cell, int32_t *box, int32_t coord[3])
 /* the cell beyond the side of a box, from the cell's index in it */
 int64_t VpLatticeCross(VpLattice, int32_t box, int64_t index, int side);
 
-/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction. */
+/* The cell beyond a side, or the domain's code where there is no box. Adds or subtracts 1 in the bits of one direction. */
 static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 {
   const int32_t box = VpLatticeBox(L, cell);
@@ -94,7 +94,8 @@ PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, VpCoarsening *, Petsc
 
 /* coarsening.c */
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
-/* a cell's parent; its number among the children, a bit a direction; the number of parents whose first child lies before a position */
+/* a cell's parent; the cell's number among the parent's children, with one bit per direction; the number of parents whose first child lies
+   before a position */
 int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
 int     VpChildNumber(const VpCoarsening *, VpLattice fine, int64_t cell);
 int64_t VpParentsBefore(const VpCoarsening *, VpLattice fine, int64_t cell);
@@ -148,11 +149,11 @@ typedef struct {
 typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, const VpQuestions *, VpAnswer, const void *context);
 
-/* curve.c: a position on p4est's curve: so many boxes are before it, and so many of the smallest cells in the next box */
+/* curve.c: a position on p4est's curve: the number of boxes before it, and in the next box the number of smallest cells before it */
 typedef struct {
   int64_t box, before;
 } VpCurvePosition;
-/* where the own cells [nown] of a mesh begin, and those of every rank [size + 1]. Requires: VpGeometryIsHalved */
+/* where the own cells [nown] of a mesh begin, and where the pieces of all ranks begin [size + 1]. Requires: VpGeometryIsHalved */
 typedef struct {
   VpMesh           mesh;
   VpCurvePosition *cell, *begin;
@@ -163,7 +164,7 @@ PetscErrorCode VpCurveDestroy(VpCurve *);
 PetscErrorCode VpCurveFind(const VpCurve *, PetscInt n, const VpCurvePosition[], PetscSFNode at[]);
 /* where the cell of this depth and these coordinates in its box begins */
 VpCurvePosition VpCurvePositionOf(int dim, int32_t box, const int32_t coord[], int depth);
-/* the position that so many smallest cells lead to */
+/* the position `length` smallest cells further on */
 VpCurvePosition         VpCurveAdvance(int dim, VpCurvePosition, int64_t length);
 static inline PetscBool VpCurveIsBefore(VpCurvePosition a, VpCurvePosition b)
 {
@@ -184,9 +185,9 @@ typedef struct {
   /* Makes a forest of leaves of these depths, which are own ones until work is balanced: in their order, from a position on. Requires: the
      leaves of all ranks fill the boxes, VpForestInitialize() */
   VpForest (*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], VpCurvePosition first);
-  /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
+  /* Fills the own cells and ghosts of an adaptive mesh of this domain and comm. The caller frees *owner, [ghosts]. */
   PetscErrorCode (*fill)(VpForest, VpMesh, PetscSFNode **owner);
-  /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */
+  /* a[] (unless NULL) = the coefficient of own leaves, which the forest forgets. Not collective */
   void (*take_coefficient)(VpForest, int width, PetscReal a[]);
   /* the number of leaves on all ranks. Not collective */
   double (*size)(VpForest);
@@ -197,7 +198,7 @@ static inline const VpForestOps *VpForestOpsOf(int dim)
 {
   return dim == 2 ? &VpForestOps2 : &VpForestOps3;
 }
-/* how many of the smallest cells a cell of this depth has */
+/* the number of smallest cells in a cell of a depth */
 static inline int64_t VpCurveLength(int dim, int depth)
 {
   return (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
@@ -206,7 +207,7 @@ static inline int64_t VpCurveLength(int dim, int depth)
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh on a lattice, whose reference it takes over, without cells */
 PetscErrorCode VpMeshBegin(MPI_Comm, VpLattice, VpMesh *);
-/* mesh.c: a mesh that knows no other level. sweep, extra: as of VpHaloCreate. starts[size + 1]: where the ranks' own
+/* mesh.c: a mesh without a relation. sweep, extra: see VpHaloCreate. starts[size + 1]: where the ranks' own
    cells begin. Collective */
 PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt starts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *);
 /* geometry.c, parents.c */
@@ -214,20 +215,20 @@ PetscErrorCode VpGeometryDestroy(VpGeometry *);
 PetscErrorCode VpRelationDestroy(VpRelation *);
 /* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose groups are known */
 PetscErrorCode VpMeshSetExchange(VpMesh, PetscSFNode owner[]);
-/* see VpGeometry.zone: of the cell with this coordinate among 2^bits */
+/* the zone (VpGeometry.zone) of the cell with this coordinate among 2^bits cells */
 static inline int VpZoneOf(int bits, int32_t coord)
 {
   const int32_t last = ((int32_t)1 << bits) - 1;
 
   return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
 }
-/* The positions of a mesh's local cells: own ones are a range, unless the mesh is a part of its lattice; other cells are in a set, in their
+/* The positions of a mesh's local cells. Own cells are a range, unless the mesh is a part of its lattice. All others are in a set, in their
    order. */
 typedef struct {
   VpRange   own; /* empty where own cells are in the set, too */
   VpCellSet other;
 } VpPositions;
-/* mesh.c: of a mesh that has its cells */
+/* mesh.c: the positions of a mesh that has its cells */
 PetscErrorCode        VpPositionsCreate(VpMesh, VpPositions *);
 static inline int64_t VpPositionOf(const VpPositions *p, int32_t cell)
 {
@@ -235,7 +236,7 @@ static inline int64_t VpPositionOf(const VpPositions *p, int32_t cell)
 
   return cell < nown ? p->own.first + cell : VpCellSetAt(&p->other, (int32_t)(cell - nown));
 }
-/* a position's local number, or VP_UNKNOWN. What stands for a boundary stays. */
+/* a position's local number, or VP_UNKNOWN; the code of a boundary stays */
 static inline int32_t VpLocalOf(const VpPositions *p, int64_t cell)
 {
   int32_t other;

@@ -25,8 +25,8 @@
    one cell merge: then the domain of the coarser mesh has fewer boxes.
 
    The cells of an adaptive mesh are the leaves of a forest of different levels, balanced so that cells which share a face, an edge or a
-   corner differ by one level at most. Its lattice is that of the whole boxes, and every cell has its depth. Its ghosts are the cells beyond
-   own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `faces`
+   corner differ by one level at most. The cells of its lattice are whole boxes, and every cell has its depth. Its ghosts are only the cells
+   beyond own cells' faces: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `faces`
    list it.
 
    A level of an adaptive mesh (adaptivelevels.c) has the cells of one depth, leaves and those that were refined:
@@ -59,9 +59,9 @@ static inline PetscBool VpBoundaryIs(VpBoundary one, VpBoundary other)
   return (PetscBool)(one.kind == other.kind && one.alpha == other.alpha);
 }
 
-/* the most boxes: with them the numbers of corners and of sides fit 32 bits */
+/* The most boxes. The numbers of their corners and sides fit 32 bits. */
 #define VP_MAX_BOXES (INT32_MAX / 8)
-/* the most own cells of a rank: with them the numbers of sides and of local cells (VpCellSet) fit 32 bits */
+/* The most own cells per rank. The numbers of their sides, and those of local cells (VpCellSet), fit 32 bits. */
 #define VP_MAX_CELLS (INT32_MAX / 6)
 
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
@@ -105,7 +105,7 @@ static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 {
   return domain->upper[3 * (size_t)box + d] - domain->lower[3 * (size_t)box + d];
 }
-/* what lies beyond a side whose entry in VpDomain.beyond or VpMesh.neighbor is this */
+/* the kind of a side whose entry in VpDomain.beyond or VpMesh.neighbor is `beyond` */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   if (beyond == VP_HANGING) return VP_SIDE_NONE;
@@ -118,12 +118,12 @@ static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
   return VpIsBoundary(beyond) ? domain->boundary[VpBoundaryEntry(beyond)].alpha : 0;
 }
 
-/* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d
-   owns those of mask[d]. From the highest one down, z, y and x take bits in turn, as long as they have some:
+/* How a box is cut: into 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits. The bits of mask[d] are
+   those of the coordinate in direction d. From the highest bit down, z, y and x take bits in turn, until they have all of theirs:
 
      bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
 
-   So the bits without the lowest one of a direction are those of the shape that has half as many cells along it. */
+   So the index without the lowest bit of a direction is the index in the shape that has half as many cells along that direction. */
 typedef struct {
   int     bits[3], shift;
   int64_t mask[3];
@@ -144,7 +144,7 @@ typedef struct {
   uint8_t  *merge;  /* [nbox][3] VpMerge */
   int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
-  PetscBool hard; /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step: cycles sweep twice. */
+  PetscBool hard; /* Cells merge next to a stack of three or more thin ones that cannot, as at the border of a step. Cycles sweep twice. */
   PetscReal jump; /* the largest quotient of the coefficients of neighbouring boxes that do not merge because of it; 1: none. Also where
                      the rule ends */
 } VpCoarsening;
@@ -156,7 +156,7 @@ struct VpLattice_ {
   int32_t       nshape;
   VpShape      *shape;
   int32_t      *shape_of; /* [nbox], or NULL: all boxes have the first shape */
-  int64_t      *start;    /* [nbox+1], or NULL: all boxes have as many cells */
+  int64_t      *start;    /* [nbox+1], or NULL: all boxes have equally many cells */
   int32_t      *near;     /* near[i] = the box of position i << near_shift (with start) */
   int           near_shift;
   int64_t       ncell;
@@ -180,14 +180,14 @@ static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 /* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
 PetscErrorCode VpLatticeCoarsen(VpLattice, VpCoarsen, const VpCoarsening **);
 PetscBool      VpEveryCellHasAPatch(VpLattice); /* coarsenrule.c: boxes of one cell need neighbours */
-/* a new lattice like this one, with these coefficients of boxes; so are coarser ones that are made of it */
+/* a copy of a lattice with coefficients a [nbox][3] of its boxes; coarser lattices made from the copy have coefficients, too */
 PetscErrorCode VpLatticeWith(VpLattice, const PetscReal a[], VpLattice *);
 PetscErrorCode VpLatticeDestroy(VpLattice *);
 /* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
 #define VP_MOST_LEVELS 192
 PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
 PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* no new references */
-/* Replaces the positions [n] of cells of the lattice by those of their ancestors, `levels` levels coarser. */
+/* Replaces the positions [n] of cells of the lattice by the positions of their ancestors, `levels` levels coarser. */
 PetscErrorCode VpFindAncestors(VpLattice, VpCoarsen, int levels, int32_t n, int64_t position[]);
 /* the most cells on a line in every direction; the least ratio of two sizes of a cell */
 PetscErrorCode VpLatticeExtent(VpLattice, int64_t extent[3]);
@@ -197,7 +197,7 @@ typedef enum {
   VP_GHOST_FACE,  /* [nown, nface) */
   VP_GHOST_SWEEP, /* [nown, nsweep) */
   VP_GHOST_ALL,   /* [nown, nlocal) */
-  VP_GHOST_CHILD, /* those of VP_GHOST_SWEEP whose parent is own, once there is a relation */
+  VP_GHOST_CHILD, /* the ghosts of VP_GHOST_SWEEP whose parent is own, once there is a relation */
   VP_GHOST_SIDE,  /* one ghost for every side that an own cell shares with a ghost, once there is `shared` */
   VP_GHOST_KINDS,
   VP_GHOST_HALO = VP_GHOST_KINDS, /* [nown, nhalo): they travel with VP_GHOST_ALL */
@@ -207,18 +207,18 @@ typedef enum {
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
 
-/* Where the cells of a mesh are. They are boxes: that of the domain, halved as often as the lattice says, or `depth`. Who needs a length, a
-   point or an area of a cell asks the functions below. */
+/* Where the cells of a mesh are. A cell is a piece of a box of the domain, which the lattice, or `depth` in all directions, says how often
+   to halve. The functions below give lengths, points and areas of cells. */
 typedef struct VpGeometry_ *VpGeometry;
 struct VpGeometry_ {
-  VpDomain  domain; /* that of the lattice */
+  VpDomain  domain; /* the lattice's domain */
   VpLattice lattice;
   int32_t  *box;   /* [nlocal] */
   int32_t  *coord; /* [nlocal][3] position in its box, from 0 on */
   uint8_t  *zone;  /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  uint8_t  *depth; /* [nlocal] how often the box was halved to make the cell (adaptive); else NULL */
+  uint8_t  *depth; /* [nlocal] the number of halvings of the box that make the cell, of an adaptive mesh; else NULL */
 };
-/* how often a cell was halved along d */
+/* the number of halvings along d that make a cell of its box */
 static inline int VpGeometryHalvings(VpGeometry g, int32_t cell, int d)
 {
   return g->depth ? g->depth[cell] : VpShapeOf(g->lattice, g->box[cell])->bits[d];
@@ -230,14 +230,15 @@ static inline PetscReal VpGeometrySize(VpGeometry g, int32_t cell, int d)
 }
 /* the lower corner of a cell and its size in every direction (3 numbers, 1 beyond dim) */
 void VpGeometryBounds(VpGeometry, int32_t cell, PetscReal lower[], PetscReal size[]);
-/* x [dim] = the point of a cell at the reference coordinates xi [dim] from 0 to 1; xi = those of the point in the cell nearest to x */
+/* VpGeometryPoint: x [dim] = the point of a cell at the reference coordinates xi [dim], from 0 to 1. VpGeometryReference: xi = the
+   reference coordinates of the point of a cell that is nearest to x. */
 void VpGeometryPoint(VpGeometry, int32_t cell, const PetscReal xi[], PetscReal x[]);
 void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscReal xi[]);
 /* the least size of a cell, its volume, the area of one of its sides */
 PetscReal VpGeometryLeast(VpGeometry, int32_t cell);
 PetscReal VpGeometryVolume(VpGeometry, int32_t cell);
 PetscReal VpGeometryArea(VpGeometry, int32_t cell, int side);
-/* whether all boxes have as many cells in all directions, or are halved into leaves */
+/* whether all boxes have equally many cells in all directions, or are halved into leaves */
 PetscBool VpGeometryIsHalved(VpGeometry);
 /* whether cells in a zone of a box, in the side's direction, touch that side of the box */
 static inline PetscBool VpGeometryIsAtEnd(VpGeometry g, int32_t box, int zone, int side)
@@ -282,7 +283,7 @@ struct VpRelation_ {
                    leaf is in [0, nsweep) of the coarse mesh. */
 };
 
-/* The sides that own cells share with ghosts, of which VP_GHOST_SIDE has one each. */
+/* The sides that own cells share with ghosts. VP_GHOST_SIDE has one ghost for each of them. */
 typedef struct {
   int32_t  n;
   int32_t *beyond; /* [nown][2 dim] as VpMesh.neighbor, but nown + i beyond the i-th of these sides; NULL where there are none */
@@ -296,17 +297,17 @@ struct VpMesh_ {
                                     unless adaptive */
   PetscInt    ncell;             /* cells of all ranks */
   PetscInt    first;             /* global position of the first own cell */
-  PetscInt   *starts;            /* [size+1] that of every rank */
+  PetscInt   *starts;            /* [size+1] global positions of the first own cells of all ranks */
   int32_t     nown, nface, nsweep, nhalo, nlocal;
-  int32_t    *neighbor; /* [nsweep][2 dim] a local cell, or a boundary as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
-  int64_t     ninner;   /* sides of own cells beyond which there are cells */
-  VpFaces     faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
-  VpGeometry  geometry;
-  PetscSF     sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until
+  int32_t *neighbor; /* [nsweep][2 dim] the local cell beyond a side, or another code (tables/side.h), never VP_UNKNOWN. Adaptive: [nown] */
+  int64_t  ninner;   /* sides of own cells beyond which there are cells */
+  VpFaces  faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
+  VpGeometry     geometry;
+  PetscSF        sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until
                                   there is a relation. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells,
                                   leaves 2 dim i + side, where own cells share the i-th side with a ghost, whose side this is */
-  VpTransport transport;
-  VpLink      link;        /* of VP_TRANSPORT_LINK, else NULL */
+  VpTransport    transport;
+  VpLink         link;     /* of VP_TRANSPORT_LINK, else NULL */
   VpSharedSides *shared;   /* NULL until VpMeshSetSides */
   VpRelation     relation; /* to the next coarser mesh; NULL until VpMeshCoarsen or VpMeshRefine */
   VpForest       forest;   /* NULL unless adaptive */
@@ -325,25 +326,25 @@ static inline VpMesh VpMeshCoarser(VpMesh mesh)
 }
 
 /* The mesh with every box refined `level` times, cut into equal pieces along the curve. Errors, collectively: too many cells for
-   PetscInt, p4est or a rank (the number is said). */
+   PetscInt, p4est or one rank. Their messages have the number. */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
 /* A new reference to the next coarser mesh. The first call makes it, by the fine lattice or by one with a coefficient (VpLatticeWith).
    Requires: the rule does not end there, and earlier calls had a lattice with the same result (VpMeshAgrees). */
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice, VpCoarsen, VpMesh *coarse);
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice, VpCoarsen, PetscBool *);
-/* a new mesh whose next coarser one is `coarse`: children live with their parent. It is an error unless all boxes have as many cells in all
+/* A new mesh whose next coarser one is `coarse`: children live with their parent. Error unless all boxes have equally many cells in all
    directions. */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
 /* A new mesh of the same domain. Marked cells are refined, and families whose cells are all marked are coarsened. Then others are refined
    until levels are balanced, and all are cut into pieces of nearly equal work. a is NULL or the coefficient of own cells, at most 3 numbers
-   each; *b is that of the new ones: children have their parent's, parents the mean. If all levels are the same, the mesh is not adaptive.
-   Errors are those of VpMeshCreate. Collective. */
+   each. *b is the coefficient of the new ones: children have their parent's, parents the mean. If all levels are the same, the mesh is not
+   adaptive. It has the errors of VpMeshCreate. Collective. */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
-/* A rank's work is counted in these units: that of a leaf in a cycle; what a hanging side adds to a fine cell, whose patches are swept
-   twice; and what it adds to the coarse cell, which interface patches solve. As measured on a CPU, degree 3. */
+/* Units of work: of a leaf in a cycle; what a hanging side adds to a fine cell, whose patches are swept twice; what it adds to the coarse
+   cell, which interface patches solve. As measured on a CPU, degree 3. */
 enum { VP_WORK_CELL = 1, VP_WORK_FINE = 5, VP_WORK_COARSE = 6 };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
-/* The mesh whose cells were halved so often, along the curve. A rank gives any part of depth[], in the order of the ranks, and may get
+/* The mesh whose cells have these depths, along the curve. Each rank gives any part of depth[], in the order of the ranks, and may get
    other cells, as from VpMeshAdapt. Errors: cells that do not fill the boxes, or with levels that are not balanced. Collective */
 PetscErrorCode VpMeshCreateLeaves(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], VpMesh *);
 /* The finest level of an adaptive mesh; its coarser ones follow by VpMeshCoarser, the last of them the ordinary mesh of all cells of the
@@ -369,7 +370,7 @@ static inline PetscBool VpMeshSweepsEnd(VpMesh mesh, const VpFace *end)
   for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && end->cell[1 + i] < mesh->nsweep);
   return all;
 }
-/* a cell of another mesh: its box, its coordinates there and how often the box was halved to make it */
+/* a cell of another mesh: its box, its coordinates there and the number of halvings that make it */
 typedef struct {
   int32_t box, coord[3], depth;
 } VpOverlapCell;
@@ -381,7 +382,7 @@ typedef struct {
   VpOverlapCell *cell;          /* [n] */
   int32_t       *first, *count; /* [nown] which of them cover own cells of `to` */
 } VpOverlap;
-PetscBool VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, with as many cells in all directions or leaves */
+PetscBool      VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, and cells as VpGeometryIsHalved says */
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
 PetscErrorCode VpOverlapDestroy(VpOverlap *);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* shared, sf[VP_GHOST_SIDE]: made at the first call */
@@ -391,9 +392,9 @@ PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global 
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt starts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 /* copies.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first
-   and starts are those of one copy. coarser: of as many copies of the next coarser mesh, or NULL. Requires: it is not adaptive */
+   and starts are those of one copy. coarser: n copies of the next coarser mesh, or NULL. Requires: the mesh is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
-/* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
+/* Creates an SF between two cuts of a mesh. Roots are the own cells of `from`, leaves the own cells of `to`, or all its local cells. */
 PetscErrorCode          VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
 PetscErrorCode          VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
 PetscErrorCode          VpMeshDestroy(VpMesh *);
@@ -402,15 +403,15 @@ static inline PetscBool VpMeshHasPatches(VpMesh mesh)
 {
   return (PetscBool)(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->geometry->lattice));
 }
-/* what the mesh has of the cell beyond a side */
+/* the entry of a side in the table of neighbours */
 static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
 {
   return mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
 }
-/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there. If there are several, it is one of them. *outside:
-   the first point that lies in none, or n. Collective */
+/* at[i] = the rank that owns the cell around point i, x [n][dim], and the cell's number there. On a face it is one of the cells there.
+   *outside: the first point that lies in no cell, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
-/* Fills ghost[] with the values that the owners have in own[], so many of a type for each cell. */
+/* Fills ghost[] with the values that the owners have in own[]: for each cell `count` values of a type. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, size_t count, MPI_Datatype type, const void *own, void *ghost);
 /* the same from the roots of an SF to its leaves */
 PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void *roots, void *leaves);
@@ -420,7 +421,7 @@ const char *VpForestVersion(void); /* p4est's */
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Those of one colour share no cell. A sweep takes the
    last colour first, which tiles a box. Inside a colour: first the patches that touch no ghost, then others; of either, mixed ones last.
 
-   A colour is a number whose digits are those of the vertex along each direction: 0 even, 1 odd. Around a periodic direction with an odd
+   A colour is a number with one digit for each direction, which says of the vertex: 0 even, 1 odd. Around a periodic direction with an odd
    number of cells they cannot alternate. There vertices on one side of a box are the seam, and digits are 0 seam, 1 even, 2 odd. The digit
    of the thinnest direction is lowest; of equally thin ones periodic directions come before others, then x before y before z. */
 typedef struct {
@@ -428,7 +429,7 @@ typedef struct {
   int      digits[3], place[3]; /* along d a colour c has the digit c / place[d] % digits[d] */
   int32_t  n;
   int32_t  start[VP_MOST_COLORS + 1]; /* colour c is [start[c], start[c+1]) */
-  int32_t  inner[VP_MOST_COLORS];     /* of which [start[c], inner[c]) touch no ghost */
+  int32_t  inner[VP_MOST_COLORS];     /* the patches [start[c], inner[c]) touch no ghost */
   int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;                      /* [n][2 dim] VpSide; NULL in a selection */
   uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_FORM_REPLACE only if the patch is `exact` */

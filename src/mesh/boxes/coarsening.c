@@ -1,7 +1,7 @@
 /* The step from a lattice to the next coarser one: boxes that merge, parents and children. */
 #include "../internal.h"
 
-/* numbers the boxes of the coarser lattice: those that are not upper, in their order */
+/* numbers the boxes of the coarser lattice: those that merge as no upper one, in their order */
 static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbox)
 {
   PetscFunctionBegin;
@@ -47,7 +47,7 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the box of the first one of the cell's siblings */
+/* the box in which a cell's first sibling lies */
 static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
 {
   for (int d = 0; d < fine->domain->dim; d++) {
@@ -56,7 +56,7 @@ static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
   return box;
 }
 
-/* the coefficients of the coarser lattice's boxes: means over what merged */
+/* the coefficients of the coarser lattice's boxes: means over the merged ones by volume */
 static PetscErrorCode MergeCoefficients(VpLattice fine, const VpCoarsening *c)
 {
   const size_t n = (size_t)c->coarse->domain->nbox;
@@ -198,7 +198,7 @@ PetscErrorCode VpCoarseningDestroy(VpCoarsening *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The lowest bits of the halved directions. A cell's index in the box without these bits is that of its parent. */
+/* The lowest bits of the halved directions. Without these bits a cell's index in its box is its parent's index. */
 static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
 {
   const VpShape *shape = VpShapeOf(fine, box);

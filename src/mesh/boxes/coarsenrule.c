@@ -7,9 +7,9 @@
      +---+---+-+-+-+-+-+-+-+-+    the same as whole boxes: (1, 2) with the size of the first box, (2, 3) with that of the second
 
    A pair may merge if every cell is in a patch after that, and boxes only if no side on the boundary gets two conditions. Its ratio is the
-   largest quotient of its size and that of another pair that may merge in another direction of one of its boxes. On every lattice pairs
-   merge whose ratio is at most LIMIT, or that meet no others; where there is none, those of about the smallest ratio. Everything is decided
-   from the lattice as it is.
+   largest quotient of its size and the size of another pair that may merge in another direction of one of its boxes. On every lattice those
+   pairs merge whose ratio is at most LIMIT, or that meet no others; where there is none, those of about the smallest ratio. The rule sees
+   only the present lattice.
 
    Where there is a coefficient, a box sees the size h along d as h / sqrt(a_d), with its mean of a along d, and boxes merge only if their
    coefficients are JUMP times each other at most. */
@@ -24,7 +24,7 @@ typedef struct {
   int32_t   upper;       /* the slab above it that merges with it, or -1 */
   int32_t   lower;       /* the slab below it whose pair has this slab as the upper one, or -1 */
   PetscBool chosen;
-  int       standing; /* how many cells of another direction, that can not merge, lie within twice the size of a chosen pair: 0, 3 or 4 */
+  int       standing; /* the number of unmergeable cells of another direction within twice the size of a chosen pair: 0, 3 or 4 */
 } Pair;
 
 typedef struct {
@@ -34,6 +34,7 @@ typedef struct {
   int32_t        nbox;
   const int32_t *slab[3];
   Pair          *pair; /* [nbox][3] of slabs */
+  PetscReal      jump; /* as of VpCoarsening */
 } Rule;
 
 static inline Pair *PairAt(const Rule *rule, int32_t slab, int d)
@@ -55,7 +56,7 @@ static inline int BitsOf(const Rule *rule, int32_t box, int d)
   return VpShapeOf(rule->fine, box)->bits[d];
 }
 
-/* a size along d as the box sees it */
+/* a size along d divided by the root of the box's coefficient */
 static inline PetscReal SizeSeen(const Rule *rule, int32_t box, int d, PetscReal size)
 {
   return rule->fine->a ? size / PetscSqrtReal(rule->fine->a[3 * (size_t)box + d]) : size;
@@ -70,7 +71,7 @@ static int32_t BoxAcross(VpDomain domain, int pairs, int32_t box, int side)
   return next == box || next == up ? VP_UNKNOWN : next;
 }
 
-/* Whether the box is one of those around a vertex on these sides. thin: directions with one cell; its other sides are within it. */
+/* Whether boxes surround the vertex of a box on these sides. thin: the directions in which it has one cell; others end inside of it. */
 static PetscBool HasPatchAt(VpDomain domain, int thin, int pairs, int32_t box, int sides)
 {
   int32_t reached[8] = {box}; /* by moves in the directions that are bits of the index */
@@ -116,7 +117,7 @@ PetscBool VpEveryCellHasAPatch(VpLattice L)
 }
 
 /* Of every slab: the slab beyond the side if all its boxes have one cell there and a neighbour of that slab, of one cell; else -1. */
-static void FindBeyond(const Rule *rule, int side, int32_t beyond[])
+static void FindSlabsBeyond(const Rule *rule, int side, int32_t beyond[])
 {
   const int      d = side / 2;
   const int32_t *slab = rule->slab[d];
@@ -132,20 +133,23 @@ static void FindBeyond(const Rule *rule, int side, int32_t beyond[])
 }
 
 /* whether a box and the one above it have coefficients that are JUMP times each other at most */
-static PetscBool HaveSimilarCoefficients(const Rule *rule, int32_t box, int32_t above)
+/* whether they are JUMP times each other at most; if not, the rule notes it */
+static PetscBool HaveSimilarCoefficients(Rule *rule, int32_t box, int32_t above)
 {
   const PetscReal *a = rule->fine->a;
-  PetscBool        similar = PETSC_TRUE;
+  PetscReal        jump = 1;
 
   for (int d = 0; a && d < rule->dim; d++) {
     const PetscReal quotient = a[3 * (size_t)box + d] / a[3 * (size_t)above + d];
 
-    similar = (PetscBool)(similar && quotient <= JUMP && quotient * JUMP >= 1);
+    jump = PetscMax(jump, PetscMax(quotient, 1 / quotient));
   }
-  return similar;
+  if (jump <= JUMP) return PETSC_TRUE;
+  rule->jump = PetscMax(rule->jump, jump);
+  return PETSC_FALSE;
 }
 
-/* whether the boundary has one condition beside a box and the one above it in direction d, wherever both are at it */
+/* whether a box and the one above it in direction d have the same condition on every side where both are at the boundary */
 static PetscBool HaveSameConditions(const Rule *rule, int32_t box, int32_t above, int d)
 {
   for (int side = 0; side < 2 * rule->dim; side++) {
@@ -157,7 +161,7 @@ static PetscBool HaveSameConditions(const Rule *rule, int32_t box, int32_t above
 }
 
 /* whether a box with one or two cells along d may get one, or share one with the box above it */
-static PetscBool MayMerge(const Rule *rule, int32_t box, int d)
+static PetscBool MayMerge(Rule *rule, int32_t box, int d)
 {
   const PetscBool halves = (PetscBool)(BitsOf(rule, box, d) > 0);
   const int32_t   above = VpBoxBeyond(rule->domain, box, 2 * d + 1);
@@ -175,8 +179,8 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(rule->nbox, &up, rule->nbox, &down, rule->nbox, &allowed));
-  FindBeyond(rule, 2 * d + 1, up);
-  FindBeyond(rule, 2 * d, down);
+  FindSlabsBeyond(rule, 2 * d + 1, up);
+  FindSlabsBeyond(rule, 2 * d, down);
   for (int32_t b = 0; b < rule->nbox; b++) allowed[b] = BitsOf(rule, b, d) > 0 || (up[b] >= 0 && down[up[b]] == b);
   for (int32_t b = 0; b < rule->nbox; b++) {
     if (allowed[slab[b]] && BitsOf(rule, b, d) < 2) allowed[slab[b]] = (char)MayMerge(rule, b, d);
@@ -243,7 +247,7 @@ static void DropOverlaps(Rule *rule)
   }
 }
 
-/* the least width of n (at most 4) neighbouring cells in direction e of which the lowest is in the box; none: the largest number */
+/* the least width of n (at most 4) neighbouring cells in direction e, the lowest one in the box; PETSC_MAX_REAL if there are fewer */
 static PetscReal WidthOf(const Rule *rule, int n, int32_t box, int e)
 {
   const int cells = PetscMin(n, 1 << PetscMin(BitsOf(rule, box, e), 2));
@@ -296,9 +300,9 @@ static VpMerge MergeOf(const Rule *rule, int32_t box, int d)
   return below && below->chosen ? VP_MERGE_UPPER : VP_MERGE_NONE;
 }
 
-PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
+PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, VpCoarsening *step, PetscBool *ends)
 {
-  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
+  Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox, .jump = 1};
   int  least = 4, most = 0; /* of Pair.standing */
 
   PetscFunctionBegin;
@@ -321,9 +325,10 @@ PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[],
     if (whole && p->upper >= 0) *ends = PETSC_TRUE;
   }
   if (least >= 4) *ends = PETSC_TRUE; /* also without pairs */
-  *hard = (PetscBool)(most >= 3);
+  step->hard = (PetscBool)(most >= 3);
+  step->jump = rule.jump;
   for (int32_t b = 0; b < rule.nbox; b++) {
-    for (int d = 0; d < rule.dim; d++) merge[3 * (size_t)b + d] = (uint8_t)MergeOf(&rule, b, d);
+    for (int d = 0; d < rule.dim; d++) step->merge[3 * (size_t)b + d] = (uint8_t)MergeOf(&rule, b, d);
   }
   PetscCall(PetscFree(rule.pair));
   PetscFunctionReturn(PETSC_SUCCESS);

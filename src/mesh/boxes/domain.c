@@ -250,7 +250,7 @@ static PetscErrorCode CheckConnected(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Everything that can fail; the caller frees. */
+/* Finds the neighbours of boxes and checks them. All that can fail is here: the caller frees. */
 static PetscErrorCode ConnectBoxes(Grid *g, VpDomain domain)
 {
   PetscFunctionBegin;

@@ -62,7 +62,7 @@ static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* next[b]: another box of the slab, of which slab[b] is the first in this order; -1 after the last */
+/* Links the boxes of every slab in a list that starts with slab[b]: next[b] = the next one, or -1. */
 static void LinkSlabs(int32_t nbox, const int32_t slab[], int32_t next[])
 {
   for (int32_t b = 0; b < nbox; b++) next[b] = -1;
@@ -73,7 +73,7 @@ static void LinkSlabs(int32_t nbox, const int32_t slab[], int32_t next[])
   }
 }
 
-/* what vertices in direction d alternate by: boxes of a slab together */
+/* the parities of vertices in one direction, which all boxes of a slab share */
 typedef struct {
   int8_t        *parity; /* [slab] of the vertices on the lower side; -1: not known yet */
   const int32_t *slab;
@@ -88,7 +88,7 @@ static void SetSlabParity(Alternating *a, int32_t slab, int parity)
   for (int32_t b = slab; b >= 0; b = a->next[b]) a->queue[a->n++] = b;
 }
 
-/* Parities go on from box to box, but not around the domain. */
+/* Parity alternates across faces of boxes but not across periodic ends. */
 static void FindParities(VpLattice L, int d, Alternating *a)
 {
   const VpDomain domain = L->domain;
@@ -98,7 +98,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
     if (domain->lower[3 * (size_t)b + d] < domain->lower[3 * (size_t)lowest + d]) lowest = b;
   }
   for (int32_t i = 0, start = -1; start < domain->nbox; start++) {
-    SetSlabParity(a, a->slab[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
+    SetSlabParity(a, a->slab[start < 0 ? lowest : start], 0); /* boxes reachable only across periodic ends begin anew */
     for (; i < a->n; i++) {
       const int32_t b = a->queue[i];
 
@@ -148,7 +148,7 @@ static PetscErrorCode SetParities(VpLattice L, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Even numbers of cells alternate by themselves. */
+/* Along directions with even numbers of cells, parities need no table. */
 static PetscErrorCode SetVertices(VpLattice L)
 {
   PetscFunctionBegin;

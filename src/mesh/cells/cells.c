@@ -15,8 +15,8 @@
      +---+---+---+---+---+---+
      beyond x-  itself  beyond x+
 
-   So the neighbour's number in its family is the child's with one bit flipped. Where boxes have not as many cells in all directions, or
-   one, cells are families of one. */
+   So the neighbour's number in its family is the child's with one bit flipped. Where boxes have different numbers of cells in
+   two directions, or only one cell, each cell is a family. */
 typedef struct {
   int64_t first[7];       /* child 0 of the family beyond every side, or what stands for a boundary there; last of the family itself */
   int32_t local[7];       /* its local number where the whole family is own, or the boundary; else VP_UNKNOWN */

@@ -1,5 +1,5 @@
-/* A mesh with every local cell several times, for as many vectors at once. Copies are neighbours of their own kind
-   only, so they do not see one another. Each of the mesh's groups of cells holds its part of one copy after the other:
+/* A mesh that has every local cell n times, for work on n vectors at once. The neighbours of copy k are copies k of the neighbours. Each of
+   the mesh's groups of cells has all cells of copy 0, then those of copy 1, and so on:
 
      own | face | ...   of one     ->   own own own | face face face | ...   of three */
 #include "../internal.h"
@@ -17,7 +17,7 @@ static int32_t CopyOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
   return n * first + k * (end[group] - first) + cell - first;
 }
 
-/* what lies beyond a side stays, unless it is a cell */
+/* the same of a cell; other codes stay */
 static int32_t CopyOfAny(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
 {
   return cell < 0 ? cell : CopyOf(mesh, n, k, cell);
@@ -46,7 +46,7 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ghosts' copies have their owners' copies for owners. */
+/* The owner of a ghost's copy is the copy of the ghost's owner. */
 static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many)
 {
   const PetscSFNode *owner;
@@ -68,7 +68,7 @@ static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* copies of children and parents of the same number belong together */
+/* The parent of a cell's copy k is copy k of its parent. */
 static PetscErrorCode CopyRelation(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh many)
 {
   const VpRelation of = mesh->relation;

@@ -91,7 +91,7 @@ typedef struct {
   uint8_t *at; /* [nsweep] whether the cell is one of those */
 } Corners;
 
-static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
+static void MarkNearCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Corners *corners = (Corners *)context;
 
@@ -154,7 +154,7 @@ PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, V
   *near = (VpPatches){.dim = mesh->dim, .ncolor = all->ncolor};
   if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->geometry->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
-  VpLoop(mesh->nsweep, MarkCells, &corners);
+  VpLoop(mesh->nsweep, MarkNearCells, &corners);
   for (int32_t c = 0; c < mesh->nsweep; c++) count += corners.at[c];
   if (count) {
     PetscCall(SelectPatches(all, corners.at, count, near));

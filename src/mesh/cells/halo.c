@@ -38,8 +38,8 @@ static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Whether what lies beyond a side of a brick of `size` cells is own. Boundaries count as own. Beyond it is a brick of the same shape,
-   aligned as it is, but in a box of another shape, where all has to be. */
+/* Whether all cells beyond a side of a brick of `size` cells are own. Boundaries count as own. In a box of the same shape the cells beyond
+   are in a brick that is aligned in the same way; of a box of another shape, all cells have to be own. */
 static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
@@ -54,8 +54,8 @@ static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t si
   return AreOwn(own, first + ((next - first) & -size), size);
 }
 
-/* Adds those own cells with a foreign face neighbour that lie in a brick: 2^depth cells from `start` on, aligned in their box. It has none
-   if it and what is beside it are own; otherwise its halves are looked at. */
+/* Adds the own cells of a brick that have a foreign face neighbour. The brick is 2^depth cells from `start` on, aligned in their box. There
+   are none if the brick and all cells beyond its sides are own; otherwise the search goes on in its halves. */
 static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, VpRange own, VpCellSet *border)
 {
   const int64_t size = (int64_t)1 << depth;

@@ -1,5 +1,5 @@
-/* Which cells of one mesh lie where those of another are. Both are cut from the same curve through the same boxes, so both are sorted along
-   it, and what covers a rank's cells is a piece of the other mesh. */
+/* The cells of one mesh that cover own cells of another mesh. Both meshes are sorted along the same curve, so the cells that cover a rank's
+   own ones follow one another. */
 #include "../internal.h"
 
 static VpOverlapCell CellOf(VpMesh mesh, int32_t cell)

@@ -8,7 +8,7 @@ PetscErrorCode VpRelationSetChildren(VpMesh fine)
 {
   const VpRelation   relation = fine->relation;
   const VpMesh       coarse = relation->coarse;
-  const size_t       nchild = fine->nsweep > fine->nown ? (size_t)coarse->nown << fine->dim : 0; /* of which some may be ghosts */
+  const size_t       nchild = fine->nsweep > fine->nown ? (size_t)coarse->nown << fine->dim : 0; /* some of them may be ghosts */
   PetscInt          *leaf, n = 0;
   PetscSFNode       *root;
   const PetscSFNode *owner;

@@ -167,7 +167,7 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
   }
 }
 
-/* near of ghosts and of the own cells beside them, found from the faces between them */
+/* Sets near of ghosts and of the own cells next to them, which the faces between them lead to. */
 static void MarkGhosts(VpMesh mesh, uint8_t near[])
 {
   for (int32_t ghost = mesh->nown; ghost < mesh->nsweep; ghost++) {

@@ -2,11 +2,11 @@
 #include "../internal.h"
 #include "../../collective.h"
 
-/* Ensures: an error on all ranks where cells would be too small for p4est, or too many for a rank. */
+/* Ensures: an error on all ranks where cells would be too small for p4est, or too many for one rank. */
 static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
 {
   const int deepest = VpForestOpsOf(mesh->dim)->deepest;
-  double    most[2] = {mesh->nown, 0}; /* cells of a rank, depth */
+  double    most[2] = {mesh->nown, 0}; /* cells per rank, depth */
 
   PetscFunctionBegin;
   for (int32_t c = 0; c < mesh->nown; c++) {

@@ -203,7 +203,7 @@ enum { CODES = P4EST_HALF * P4EST_FACES }; /* of p4est for the sides of cells of
 /* What lies beyond a side, and its face if it hangs. p4est says it by a cell and a code: the side there (boundary: the same cell's and
    side's) and the orientation. The code is larger by CODES or more where the cell is coarser, and negative where the cell is a place in the
    list of fine ones. */
-static int32_t FindBeyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
+static int32_t FindNeighbor(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
 {
   const size_t  i = (size_t)cell * P4EST_FACES + (size_t)side;
   const int32_t next = p4->quad_to_quad[i];
@@ -229,7 +229,7 @@ static PetscErrorCode SetNeighbors(VpMesh mesh, p4est_mesh_t *p4)
   for (int32_t i = 0; i < nside; i++) n += p4->quad_to_face[i] < 0 || p4->quad_to_face[i] >= CODES;
   PetscCall(PetscMalloc1(n, &faces->face));
   for (int32_t i = 0; i < nside; i++) {
-    mesh->neighbor[i] = FindBeyond(mesh, p4, i / P4EST_FACES, i % P4EST_FACES, faces->face + faces->n);
+    mesh->neighbor[i] = FindNeighbor(mesh, p4, i / P4EST_FACES, i % P4EST_FACES, faces->face + faces->n);
     faces->n += mesh->neighbor[i] == VP_HANGING;
     mesh->ninner += mesh->neighbor[i] >= 0;
   }

@@ -1,9 +1,9 @@
 /* p4est's connectivity of a domain. Compiled for two dimensions here and for three in connectivity3d.c. */
 #include "forest.h"
 
-/* What several boxes have in common, corners or edges: item i is number i % each of box i / each. */
+/* The corners, or the edges, that several boxes have in common. Item i is corner or edge i % each of box i / each. */
 typedef struct {
-  int32_t         each, n, nitem; /* n: those of more than one item */
+  int32_t         each, n, nitem; /* n: the number of sets of more than one item */
   int32_t        *same;           /* [nitem] an item of the same ones, the least */
   p4est_topidx_t *of;             /* [nitem] the number of its set, or -1 */
   p4est_topidx_t *start, *tree;   /* set i consists of the items [start[i], start[i+1]) of tree and item */

@@ -51,7 +51,7 @@ static void CellAround(VpDomain domain, int32_t box, const int bits[], const Pet
 }
 
 /* where the cell of a lattice is, which its owner is known of */
-static PetscSFNode CellOf(VpMesh mesh, int64_t cell)
+static PetscSFNode NodeOf(VpMesh mesh, int64_t cell)
 {
   const PetscMPIInt rank = VpOwnerOf(mesh->starts, mesh->size, cell);
 
@@ -76,7 +76,7 @@ PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscS
     box = found;
     CellAround(L->domain, box, VpMeshIsAdaptive(mesh) ? smallest : VpShapeOf(L, box)->bits, point, coord);
     if (VpMeshIsAdaptive(mesh)) position[*outside] = VpCurvePositionOf(mesh->dim, box, coord, deepest);
-    else at[*outside] = CellOf(mesh, VpLatticeEncode(L, box, coord));
+    else at[*outside] = NodeOf(mesh, VpLatticeEncode(L, box, coord));
   }
   if (VpMeshIsAdaptive(mesh)) {
     PetscCall(VpCurveCreate(mesh, &curve));

@@ -14,7 +14,7 @@ static PetscErrorCode FinalizeForest(void)
 }
 
 /* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. sc_init() is
-   collective on its communicator: on that of all ranks, a mesh on some of them would wait for the others. */
+   collective on its communicator: with a communicator of all ranks, a mesh on some ranks would wait for the others. */
 PetscErrorCode VpForestInitialize(void)
 {
   PetscFunctionBegin;

@@ -1,5 +1,5 @@
-/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of which a rank asks
-   others whether they are refined.
+/* The ghosts of a level of an adaptive mesh. They come in families: the children of one cell of the coarser level. Ranks ask other ranks
+   which of these cells are refined.
 
    A rank sweeps its own cells and two layers around these and around the cells beyond its own leaves' sides, so that it solves on all
    interface patches that touch what it has:
@@ -159,7 +159,7 @@ static PetscErrorCode FindFamilies(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* own cells' neighbours */
+/* adds the neighbours of own cells */
 static PetscErrorCode AddNeighbors(Search *s)
 {
   PetscFunctionBegin;
@@ -175,7 +175,7 @@ static PetscErrorCode AddNeighbors(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the children that touch cells of a set, of cells beyond their sides */
+/* adds the children that touch cells of a set from beyond their sides */
 static PetscErrorCode AddBeyond(Search *s, const VpCellSet *cells)
 {
   PetscFunctionBegin;
@@ -210,7 +210,7 @@ static PetscErrorCode ListGhosts(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A family that is cut begins another rank's cells. */
+/* If a family is split between two ranks, its second piece comes first among its owner's cells. */
 static PetscErrorCode FindOwners(Search *s)
 {
   VpLevelCells *fine = s->fine;
