@@ -79,6 +79,7 @@ struct VpDomain_ {
   PetscBool periodic[3];
   int32_t  *beyond;   /* [nbox][2 dim] the box beyond each side, or VpBoundaryAt(i) where there is entry i of `boundary` */
   int32_t  *slabs[3]; /* NULL until VpDomainGetSlabs */
+  int32_t  *next[3];  /* [nbox] the next box of the slab, in a list that starts with slabs[d][box]; -1: none. Set with slabs[d] */
   enum { VP_CORNERS_UNKNOWN, VP_CORNERS_NONE, VP_CORNERS_SOME } corners; /* what VpDomainHasCorners found */
 };
 

@@ -313,21 +313,30 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, const VpBoxes *boxes, VpDomain *new
 
 PetscErrorCode VpDomainGetSlabs(VpDomain domain, int d, const int32_t **out)
 {
-  int32_t *slab;
+  int32_t *slab, *next;
 
   PetscFunctionBegin;
   if (!domain->slabs[d]) {
-    PetscCall(PetscMalloc1(domain->nbox, &slab));
+    PetscCall(PetscMalloc2(domain->nbox, &slab, domain->nbox, &next));
     for (int32_t b = 0; b < domain->nbox; b++) slab[b] = b;
     for (int32_t b = 0; b < domain->nbox; b++) {
       for (int e = 0; e < domain->dim; e++) {
-        const int32_t next = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
+        const int32_t up = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
 
-        if (next >= 0) slab[VpRoot(slab, next)] = VpRoot(slab, b);
+        if (up >= 0) slab[VpRoot(slab, up)] = VpRoot(slab, b);
       }
     }
-    for (int32_t b = 0; b < domain->nbox; b++) slab[b] = VpRoot(slab, b);
+    for (int32_t b = 0; b < domain->nbox; b++) {
+      slab[b] = VpRoot(slab, b);
+      next[b] = -1;
+    }
+    for (int32_t b = 0; b < domain->nbox; b++) {
+      if (slab[b] == b) continue;
+      next[b] = next[slab[b]];
+      next[slab[b]] = b;
+    }
     domain->slabs[d] = slab;
+    domain->next[d] = next;
   }
   *out = domain->slabs[d];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -347,7 +356,7 @@ PetscErrorCode VpDomainDestroy(VpDomain *domain)
   PetscFunctionBegin;
   if (*domain && --(*domain)->refct == 0) {
     PetscCall(PetscFree((*domain)->boundary));
-    for (int d = 0; d < 3; d++) PetscCall(PetscFree((*domain)->slabs[d]));
+    for (int d = 0; d < 3; d++) PetscCall(PetscFree2((*domain)->slabs[d], (*domain)->next[d]));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
     PetscCall(PetscFree(*domain));
   }

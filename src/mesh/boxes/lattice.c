@@ -62,23 +62,11 @@ static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Links the boxes of every slab in a list that starts with slab[b]: next[b] = the next one, or -1. */
-static void LinkSlabs(int32_t nbox, const int32_t slab[], int32_t next[])
-{
-  for (int32_t b = 0; b < nbox; b++) next[b] = -1;
-  for (int32_t b = 0; b < nbox; b++) {
-    if (slab[b] == b) continue;
-    next[b] = next[slab[b]];
-    next[slab[b]] = b;
-  }
-}
-
 /* the parities of vertices in one direction, which all boxes of a slab share */
 typedef struct {
-  int8_t        *parity; /* [slab] of the vertices on the lower side; -1: not known yet */
-  const int32_t *slab;
-  int32_t       *next;     /* [nbox] the next box of the slab, or -1 */
-  int32_t       *queue, n; /* of boxes whose parity is known */
+  int8_t        *parity;      /* [slab] of the vertices on the lower side; -1: not known yet */
+  const int32_t *slab, *next; /* of the domain */
+  int32_t       *queue, n;    /* of boxes whose parity is known */
 } Alternating;
 
 static void SetSlabParity(Alternating *a, int32_t slab, int parity)
@@ -139,12 +127,12 @@ static PetscErrorCode SetParities(VpLattice L, int d)
 
   PetscFunctionBegin;
   PetscCall(VpDomainGetSlabs(L->domain, d, &a.slab));
-  PetscCall(PetscMalloc3(nbox, &a.parity, nbox, &a.next, nbox, &a.queue));
+  a.next = L->domain->next[d];
+  PetscCall(PetscMalloc2(nbox, &a.parity, nbox, &a.queue));
   for (int32_t b = 0; b < nbox; b++) a.parity[b] = -1;
-  LinkSlabs(nbox, a.slab, a.next);
   FindParities(L, d, &a);
   FindSeams(L, d, &a);
-  PetscCall(PetscFree3(a.parity, a.next, a.queue));
+  PetscCall(PetscFree2(a.parity, a.queue));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,14 +286,12 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
   const VpDomain domain = L->domain;
   const int32_t *slab;
   int64_t       *count; /* [slab] of cells on a line from there on upwards */
-  int32_t       *next;
   PetscReal     *lower;
   PetscInt      *order, n = 0; /* the slabs by their lower ends */
 
   PetscFunctionBegin;
   PetscCall(VpDomainGetSlabs(domain, d, &slab));
-  PetscCall(PetscMalloc4(domain->nbox, &count, domain->nbox, &next, domain->nbox, &lower, domain->nbox, &order));
-  LinkSlabs(domain->nbox, slab, next);
+  PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &lower, domain->nbox, &order));
   for (int32_t b = 0; b < domain->nbox; b++) {
     if (slab[b] != b) continue;
     lower[n] = domain->lower[3 * (size_t)b + d];
@@ -317,7 +303,7 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
     const int32_t first = (int32_t)order[--n];
     int64_t       above = 0;
 
-    for (int32_t b = first; b >= 0; b = next[b]) {
+    for (int32_t b = first; b >= 0; b = domain->next[d][b]) {
       const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
 
       if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[slab[up]]);
@@ -325,7 +311,7 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
     count[first] = above + ((int64_t)1 << VpShapeOf(L, first)->bits[d]);
     *extent = PetscMax(*extent, count[first]);
   }
-  PetscCall(PetscFree4(count, next, lower, order));
+  PetscCall(PetscFree3(count, lower, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

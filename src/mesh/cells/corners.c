@@ -43,13 +43,12 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   return (PetscBool)(boxes > 2 || GivenAt(domain, end[0]) != GivenAt(domain, end[1]));
 }
 
-static PetscBool HasSingularEdge(VpDomain domain)
+/* whether a box has such an edge between two of a set of its sides, which are bits */
+static PetscBool HasSingularEdge(VpDomain domain, int32_t box, int sides)
 {
-  for (int32_t box = 0; box < domain->nbox; box++) {
-    for (int a = 2; a < 2 * domain->dim; a++) {
-      for (int b = 0; b < (a & ~1); b++) {
-        if (IsSingularEdge(domain, box, a, b)) return PETSC_TRUE;
-      }
+  for (int a = 2; a < 2 * domain->dim; a++) {
+    for (int b = 0; b < (a & ~1); b++) {
+      if (sides >> a & 1 && sides >> b & 1 && IsSingularEdge(domain, box, a, b)) return PETSC_TRUE;
     }
   }
   return PETSC_FALSE;
@@ -57,24 +56,23 @@ static PetscBool HasSingularEdge(VpDomain domain)
 
 PetscBool VpDomainHasCorners(VpDomain domain)
 {
-  if (domain->corners == VP_CORNERS_UNKNOWN) domain->corners = HasSingularEdge(domain) ? VP_CORNERS_SOME : VP_CORNERS_NONE;
+  if (domain->corners == VP_CORNERS_UNKNOWN) {
+    domain->corners = VP_CORNERS_NONE;
+    for (int32_t box = 0; box < domain->nbox && domain->corners == VP_CORNERS_NONE; box++) {
+      if (HasSingularEdge(domain, box, ~0)) domain->corners = VP_CORNERS_SOME;
+    }
+  }
   return (PetscBool)(domain->corners == VP_CORNERS_SOME);
-}
-
-/* whether the cell touches the side of its box */
-static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
-{
-  return VpGeometryIsAtEnd(mesh->geometry, mesh->geometry->box[cell], VpGeometryZone(mesh->geometry, cell, side / 2), side);
 }
 
 static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
 {
-  for (int a = 2; a < 2 * mesh->dim; a++) {
-    for (int b = 0; IsAtEnd(mesh, cell, a) && b < (a & ~1); b++) {
-      if (IsAtEnd(mesh, cell, b) && IsSingularEdge(mesh->geometry->domain, mesh->geometry->box[cell], a, b)) return PETSC_TRUE;
-    }
-  }
-  return PETSC_FALSE;
+  const VpGeometry g = mesh->geometry;
+  int              sides = 0; /* those of its box that the cell touches */
+
+  for (int side = 0; side < 2 * mesh->dim; side++)
+    sides |= VpGeometryIsAtEnd(g, g->box[cell], VpGeometryZone(g, cell, side / 2), side) << side;
+  return (PetscBool)(sides && HasSingularEdge(g->domain, g->box[cell], sides));
 }
 
 static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
