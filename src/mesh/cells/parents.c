@@ -84,7 +84,7 @@ PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coar
   relation->step = step;
   PetscCall(VpMallocLarge(fine->nhalo, &relation->parent));
   PetscCall(VpMallocLarge((size_t)nparent << fine->dim, &relation->child));
-  if (!all || fine->leaf) VpLoop(nparent, ClearChildren, &relating);
+  if (nparent > 0 && (!all || fine->leaf)) VpLoop(nparent, ClearChildren, &relating);
   PetscCall(VpPositionsCreate(coarse, &of_coarse));
   VpLoop(fine->nhalo, FindRelations, &relating);
   PetscCall(VpDictionaryDestroy(&of_coarse.other));
