@@ -44,7 +44,9 @@ static PetscErrorCode SortCoordinates(Grid *g, VpDomain domain, int d, int32_t *
     uint64_t         key;
     int32_t          number;
 
+    if (i >= 2 && x[0] == x[-3]) continue; /* that of the box before */
     memcpy(&key, x, sizeof(key));
+    key = key >> 32 | key << 32; /* so that the lowest bits differ, as the dictionary wants */
     PetscCall(VpDictionaryAdd(&numbers, &key, x, &number));
   }
   PetscCall(PetscSortReal(numbers.n, numbers.item));
@@ -241,7 +243,7 @@ static PetscErrorCode CheckConnected(Grid *g)
   PetscCall(PetscMalloc1(g->nbox, &set));
   for (int32_t b = 0; b < g->nbox; b++) set[b] = b;
   for (size_t i = 0; i < (size_t)g->nbox * 2 * g->dim; i++) {
-    if (g->beyond[i] >= 0) VpUnite(set, (int32_t)(i / (2 * g->dim)), g->beyond[i]);
+    if (i % 2 && g->beyond[i] >= 0) VpUnite(set, (int32_t)(i / (2 * g->dim)), g->beyond[i]);
   }
   for (int32_t b = 0; b < g->nbox; b++) n += VpRoot(set, b) == 0;
   PetscCall(PetscFree(set));

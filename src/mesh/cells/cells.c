@@ -38,8 +38,12 @@ typedef struct {
 /* the local number of a family's first cell if the whole family is own, VP_UNKNOWN if not; a boundary stays */
 static int32_t LocalFamily(const Filling *fill, int64_t first)
 {
-  const int32_t local = VpLocalOf(fill->positions, first), last = (1 << fill->generation * fill->mesh->dim) - 1;
+  const VpRange own = fill->positions->own;
+  const int32_t last = (1 << fill->generation * fill->mesh->dim) - 1;
+  int32_t       local;
 
+  if (VpIsIn(own, first) && VpIsIn(own, first + last)) return (int32_t)(first - own.first);
+  local = VpLocalOf(fill->positions, first);
   if (local < 0) return local;
   return local + last < fill->mesh->nown && VpLocalOf(fill->positions, first + last) == local + last ? local : VP_UNKNOWN;
 }
