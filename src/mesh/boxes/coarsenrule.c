@@ -132,8 +132,7 @@ static void FindSlabsBeyond(const Rule *rule, int side, int32_t beyond[])
   }
 }
 
-/* whether a box and the one above it have coefficients that are JUMP times each other at most */
-/* whether they are JUMP times each other at most; if not, the rule notes it */
+/* whether a box and the one above it have coefficients that are JUMP times each other at most; if not, the rule notes it */
 static PetscBool HaveSimilarCoefficients(Rule *rule, int32_t box, int32_t above)
 {
   const PetscReal *a = rule->fine->a;
