@@ -32,7 +32,7 @@ static inline PetscBool VisitItem(const VpItems *items, int32_t i, Samples *s, i
   *zone = items->mesh->geometry->zone[cell];
   if (items->mesh->geometry->box[cell] != s->box) s->known = 0;
   s->box = items->mesh->geometry->box[cell];
-  if ((s->known >> *zone & 1) && items->alike(items->context, i, s->item[*zone])) return PETSC_FALSE;
+  if ((s->known >> *zone & 1) && items->equal(items->context, i, s->item[*zone])) return PETSC_FALSE;
   s->known |= (uint64_t)1 << *zone;
   s->item[*zone] = i;
   s->index[*zone] = s->n++;
@@ -86,8 +86,9 @@ PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
   for (int32_t piece = 0; piece < pieces; piece++) {
     const int32_t *item = number + (size_t)width * VpLoopStart(items->n, piece);
 
-    for (int32_t i = numbering.count[piece]; i < numbering.count[piece + 1]; i++)
-      PetscCall(items->number(items->context, *item++, numbering.sample + (size_t)width * i));
+    for (int32_t i = numbering.count[piece]; i < numbering.count[piece + 1]; i++, item++) {
+      for (int k = 0; k < width; k++) PetscCall(items->number(items->context, *item, k, numbering.sample + (size_t)width * i + k));
+    }
   }
   VpLoop(items->n, GiveNumbers, &numbering);
   PetscCall(PetscFree(numbering.sample));
@@ -99,121 +100,103 @@ PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
 
 enum { NZONE = 4 };
 
-/* what the numbers along a direction were found for last, among the boxes of a slab */
-typedef struct {
-  int32_t below, above, second; /* classes of the boxes there, or codes of boundaries */
-  int32_t row;                  /* -1: no row yet */
-} Found;
-
 typedef struct {
   const VpItems *items;
   int32_t       *number;
-  uint8_t       *used; /* [nbox] whether the box has an item */
-  int32_t       *row;  /* [nbox][3] row of `entry` */
-  int32_t (*entry)[NZONE];
-  int32_t nrow, capacity;
+  int32_t (*zone)[3][NZONE]; /* [nbox][direction] an item in the zone, or -1; then the number of items there */
 } ByBox;
 
-static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
+static inline PetscBool IsApart(const VpItems *items, int32_t i)
+{
+  return (PetscBool)(items->apart && items->apart(items->context, i));
+}
+
+static inline int32_t *ZoneOf(const ByBox *by, int32_t cell, int d)
+{
+  const VpGeometry geometry = by->items->mesh->geometry;
+
+  return &by->zone[geometry->box[cell]][d][VpGeometryZone(geometry, cell, d)];
+}
+
+/* Finds an item in every zone. Several pieces may share a zone: any of its items will do. */
+static void FindItems(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const ByBox *by = context;
-  int32_t      before = -1;
 
   for (int32_t i = first; i < last; i++) {
-    const int32_t box = by->items->mesh->geometry->box[CellOf(by->items, i)];
+    for (int d = 0; d < by->items->mesh->dim && !IsApart(by->items, i); d++) {
+      int32_t *zone = ZoneOf(by, CellOf(by->items, i), d);
 
-    if (box != before) __atomic_store_n(&by->used[box], 1, __ATOMIC_RELAXED); /* Several pieces may share a box. */
-    before = box;
+      if (__atomic_load_n(zone, __ATOMIC_RELAXED) < 0) __atomic_store_n(zone, i, __ATOMIC_RELAXED);
+    }
   }
 }
 
-/* Adds a row of entries, one for each zone that a box has along d. */
-static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
+/* Whether two boxes of a slab have the same numbers along d: the same slab, or boundary, is below both, and so are the two next ones above.
+   */
+static PetscBool HaveSameBeyond(VpDomain domain, const int32_t slab[], int d, int32_t box, int32_t other)
+{
+  for (int s = 0; s < 2; s++) {
+    int32_t a = box, b = other;
+
+    for (int step = 0; step <= s && a >= 0; step++) {
+      a = domain->beyond[((size_t)a * domain->dim + d) * 2 + s];
+      b = domain->beyond[((size_t)b * domain->dim + d) * 2 + s];
+      if (a != b && (a < 0 || b < 0 || slab[a] != slab[b])) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* Replaces the items in by->zone by their numbers along d. last [nbox]: scratch for the last box of each slab */
+static PetscErrorCode NumberZones(ByBox *by, int d, int32_t last[])
 {
   const VpItems *items = by->items;
-  const int      bits = VpShapeOf(items->mesh->geometry->lattice, box)->bits[d];
+  const VpDomain domain = items->mesh->geometry->domain;
+  const int32_t *slab;
 
   PetscFunctionBegin;
-  if (by->nrow == by->capacity) {
-    by->capacity = 2 * by->capacity + 64;
-    PetscCall(PetscRealloc((size_t)by->capacity * sizeof(*by->entry), &by->entry));
-  }
-  *row = by->nrow++;
-  for (int zone = 0; zone < NZONE; zone++) {
-    const PetscBool exists = (PetscBool)(zone == 1 || (zone == 3 ? bits > 0 : bits > 1));
+  PetscCall(VpDomainGetSlabs(domain, d, &slab));
+  for (int32_t box = 0; box < domain->nbox; box++) last[box] = -1;
+  for (int32_t box = 0; box < domain->nbox; box++) {
+    const int32_t   before = last[slab[box]];
+    const PetscBool same = (PetscBool)(before >= 0 && HaveSameBeyond(domain, slab, d, box, before));
 
-    by->entry[*row][zone] = -1;
-    if (exists) PetscCall(items->number_at(items->context, box, zone, d, &by->entry[*row][zone]));
+    for (int32_t *zone = by->zone[box][d], i = 0; i < NZONE; i++) {
+      if (zone[i] >= 0 && same && by->zone[before][d][i] >= 0) zone[i] = by->zone[before][d][i];
+      else if (zone[i] >= 0) PetscCall(items->number(items->context, zone[i], d, &zone[i]));
+    }
+    last[slab[box]] = box;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets by->row of a box along d. A box takes the last row of its slab if the same lies beyond both boxes. */
-static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t slab[], Found *found)
-{
-  const VpDomain domain = by->items->mesh->geometry->domain;
-  const int32_t *beyond = domain->beyond + ((size_t)box * domain->dim + d) * 2;
-  const int32_t  second = beyond[1] < 0 ? beyond[1] : domain->beyond[((size_t)beyond[1] * domain->dim + d) * 2 + 1];
-  const Found    now = {.below = beyond[0] < 0 ? beyond[0] : slab[beyond[0]],
-                        .above = beyond[1] < 0 ? beyond[1] : slab[beyond[1]],
-                        .second = second < 0 ? second : slab[second],
-                        .row = found->row};
-
-  PetscFunctionBegin;
-  if (found->row < 0 || memcmp(&now, found, sizeof(now))) {
-    *found = now;
-    PetscCall(AddRow(by, box, d, &found->row));
-  }
-  by->row[3 * (size_t)box + d] = found->row;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FindRows(ByBox *by)
-{
-  const VpDomain domain = by->items->mesh->geometry->domain;
-  const int32_t *slab[3];
-  Found         *found[3]; /* [slab] */
-
-  PetscFunctionBegin;
-  for (int d = 0; d < domain->dim; d++) {
-    PetscCall(VpDomainGetSlabs(domain, d, &slab[d]));
-    PetscCall(PetscMalloc1(domain->nbox, &found[d]));
-    for (int32_t b = 0; b < domain->nbox; b++) found[d][b].row = -1;
-  }
-  for (int32_t b = 0; b < domain->nbox; b++) {
-    for (int d = 0; by->used[b] && d < domain->dim; d++) PetscCall(FindRow(by, b, d, slab[d], &found[d][slab[d][b]]));
-  }
-  for (int d = 0; d < domain->dim; d++) PetscCall(PetscFree(found[d]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void GiveEntries(void *context, int32_t piece, int32_t first, int32_t last)
+static void GiveZoneNumbers(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const ByBox *by = context;
-  const VpMesh mesh = by->items->mesh;
-  int32_t     *number = by->number + (size_t)mesh->dim * first;
+  const int    dim = by->items->mesh->dim;
 
   for (int32_t i = first; i < last; i++) {
-    const int32_t  cell = CellOf(by->items, i);
-    const int32_t *row = by->row + 3 * (size_t)mesh->geometry->box[cell];
-
-    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][VpGeometryZone(mesh->geometry, cell, d)];
+    for (int d = 0; d < dim; d++) by->number[(size_t)i * dim + d] = *ZoneOf(by, CellOf(by->items, i), d);
   }
 }
 
 PetscErrorCode VpNumberByBox(const VpItems *items, int32_t number[])
 {
-  const int32_t nbox = items->mesh->geometry->domain->nbox;
-  ByBox         by = {.items = items, .number = number};
+  const size_t nbox = items->mesh->geometry->domain->nbox;
+  const int    dim = items->mesh->dim;
+  ByBox        by = {.items = items, .number = number};
+  int32_t     *last;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nbox, &by.used));
-  PetscCall(PetscMalloc1(3 * (size_t)nbox, &by.row));
-  VpLoop(items->n, MarkBoxes, &by);
-  PetscCall(FindRows(&by));
-  VpLoop(items->n, GiveEntries, &by);
-  PetscCall(PetscFree(by.used));
-  PetscCall(PetscFree(by.row));
-  PetscCall(PetscFree(by.entry));
+  PetscCall(PetscMalloc2(nbox, &by.zone, nbox, &last));
+  memset(by.zone, 0xff, nbox * sizeof(*by.zone));
+  VpLoop(items->n, FindItems, &by);
+  for (int d = 0; d < dim; d++) PetscCall(NumberZones(&by, d, last));
+  VpLoop(items->n, GiveZoneNumbers, &by);
+  for (int32_t i = 0; i < items->n; i++) {
+    for (int d = 0; d < dim && IsApart(items, i); d++) PetscCall(items->number(items->context, i, d, &number[(size_t)i * dim + d]));
+  }
+  PetscCall(PetscFree2(by.zone, last));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

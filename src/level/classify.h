@@ -2,7 +2,7 @@
 #pragma once
 #include "../mesh/mesh.h"
 
-/* Two items are equivalent if their cells share box and zones and alike() holds. */
+/* Two items are equivalent if their cells share box and zones and equal() holds. */
 typedef struct {
   VpMesh         mesh;
   int32_t        n;
@@ -10,16 +10,16 @@ typedef struct {
   int            stride;
   int            width; /* numbers per item */
   void          *context;
-  PetscBool (*alike)(const void *context, int32_t i, int32_t j);                             /* called in threads */
-  PetscErrorCode (*number)(void *context, int32_t item, int32_t number[]);                   /* finds the item's numbers */
-  PetscErrorCode (*number_at)(void *context, int32_t box, int zone, int d, int32_t *number); /* of VpNumberByBox; *number is -1 before */
+  PetscBool (*apart)(const void *context, int32_t i); /* whether VpNumberByBox numbers the item by itself; NULL: none. Called in threads */
+  PetscBool (*equal)(const void *context, int32_t i, int32_t j);                 /* called in threads */
+  PetscErrorCode (*number)(void *context, int32_t item, int k, int32_t *number); /* finds number k of the item */
 } VpItems;
 
 /* Sets number [n][width] of all items. Calls items->number() for samples in ascending order. Every item is a sample, or equivalent to a
    sample before it. Which items are samples may depend on the number of threads. */
 PetscErrorCode VpNumberItems(const VpItems *, int32_t number[]);
 
-/* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls
-   items->number_at for these. Boxes of a slab (VpDomainGetSlabs) have the same numbers if what is beyond them along
-   d is the same: one box below, two above. */
+/* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls items->number() for one
+   item of each zone, and for the items apart. Boxes of a slab (VpDomainGetSlabs) have the same numbers if what is beyond them along d is
+   the same: one box below, two above. */
 PetscErrorCode VpNumberByBox(const VpItems *, int32_t number[]);

@@ -8,26 +8,6 @@ double VpRoundRatio(double ratio)
   return exp2(ceil(VP_RATIO_STEPS * log2(ratio) - 1e-6) / VP_RATIO_STEPS);
 }
 
-/* key of the lines along d of cells in a zone of a box. Requires: the coefficient is constant */
-static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
-{
-  const VpMesh    mesh = lines->level->mesh;
-  const VpLattice L = mesh->geometry->lattice;
-  const VpLevel   level = lines->level;
-  VpLineKey       key = {.h = VpLatticeSize(L, box, d), .a = level->uniform[d] / (lines->relative ? level->typical : 1)};
-
-  for (int s = 0; s < 2; s++) {
-    const int32_t beyond = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d + s)
-                             ? mesh->geometry->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + s]
-                             : box;
-
-    key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
-    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->geometry->domain, beyond) : VpLatticeSize(L, beyond, d);
-    key.a_beyond[s] = beyond < 0 ? 0 : key.a;
-  }
-  return key;
-}
-
 /* size of the cell beyond a side, or alpha of a boundary */
 static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
 {
@@ -98,21 +78,6 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
 }
 
-static PetscErrorCode NumberKey(VpLines *lines, const VpLineKey *key, int32_t *entry)
-{
-  uint64_t word[VP_LINE_WORDS];
-
-  VpLineWords(key, word);
-  return VpDictionaryAdd(&lines->dictionary, word, key, entry);
-}
-
-static PetscErrorCode NumberLinesAt(void *context, int32_t box, int zone, int d, int32_t *entry)
-{
-  const VpLineKey key = LineKeyAt(context, box, zone, d);
-
-  return NumberKey(context, &key, entry);
-}
-
 static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
 {
   const int32_t *beyond = mesh->neighbor + (size_t)cell * 2 * mesh->dim + 2 * d;
@@ -125,25 +90,24 @@ static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
                      .known = 1};
 }
 
-static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
+/* VpItems.number: the entry of a cell's line along d */
+static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *entry)
 {
   VpLines        *lines = context;
-  const PetscBool uniform = VpLevelIsUniform(lines->level);
+  const LinePlace place = GetLinePlace(lines->level->mesh, cell, d);
+  const uint32_t  both = (uint32_t)place.beyond[0] + 3 * (uint32_t)place.beyond[1];
+  Seen *seen = &lines->seen[((uint32_t)place.box * 37 + both * 11 + place.depth * 17u + place.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
 
   PetscFunctionBegin;
-  for (int d = 0; d < lines->level->mesh->dim; d++) {
-    const LinePlace place = GetLinePlace(lines->level->mesh, cell, d);
-    const uint32_t  both = (uint32_t)place.beyond[0] + 3 * (uint32_t)place.beyond[1];
-    Seen *seen = &lines->seen[((uint32_t)place.box * 37 + both * 11 + place.depth * 17u + place.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
+  if (!VpLevelIsUniform(lines->level) || memcmp(&seen->place, &place, sizeof(place))) {
+    const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+    uint64_t        word[VP_LINE_WORDS];
 
-    if (!uniform || memcmp(&seen->place, &place, sizeof(place))) {
-      const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
-
-      PetscCall(NumberKey(lines, &key, &seen->entry));
-      seen->place = place;
-    }
-    entry[d] = seen->entry;
+    VpLineWords(&key, word);
+    PetscCall(VpDictionaryAdd(&lines->dictionary, word, &key, &seen->entry));
+    seen->place = place;
   }
+  *entry = seen->entry;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,9 +120,8 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *li
                            .n = level->view.nsweep,
                            .width = dim,
                            .context = lines,
-                           .alike = same ? HaveSameCoefficients : HaveSameSizes,
-                           .number = NumberLines,
-                           .number_at = NumberLinesAt};
+                           .equal = same ? HaveSameCoefficients : HaveSameSizes,
+                           .number = NumberLine};
 
   PetscFunctionBegin;
   *lines = (VpLines){.level = level, .relative = relative};

@@ -42,7 +42,6 @@ static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
   int32_t       ends[2] = {first ? beyond[(size_t)box * nside] : box, upper};
   VpFdmKey      key = {.step = 0};
 
-  if (upper < 0) return key; /* sizes 0: there are no such patches */
   if (last ? !VpShapeOf(L, upper)->bits[d] : zone == 2 || bits == 1) ends[1] = beyond[(size_t)upper * nside + 1];
   for (int s = 0; s < 2; s++) {
     key.h[s] = VpLatticeSize(L, s ? upper : box, d);
@@ -75,14 +74,6 @@ static double RatioOf(const VpPatchProblems *problems, int32_t p, int d)
   const VpLevel level = problems->level;
 
   return problems->fit ? problems->fit[p].ratio[d] : level->uniform[d] / level->typical;
-}
-
-static PetscErrorCode NumberProblemsAt(void *context, int32_t box, int zone, int d, int32_t *entry)
-{
-  VpPatchProblems *problems = context;
-  const VpFdmKey   key = ProblemKeyAt(problems->level->mesh, box, zone, d);
-
-  return key.h[1] > 0 ? Number(problems, key, RatioOf(problems, 0, d), entry) : PETSC_SUCCESS;
 }
 
 static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
@@ -199,18 +190,19 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
-static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
+/* VpItems.number: the entry of patch p along d */
+static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *entry)
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
 
-  PetscFunctionBegin;
-  for (int d = 0; d < problems->patches->dim; d++)
-    PetscCall(Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), &entry[d]));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), entry);
 }
 
-static PetscBool HasMixedSide(const VpPatches *patches, int32_t p)
+/* VpItems.apart */
+static PetscBool HasMixedSide(const void *context, int32_t p)
 {
+  const VpPatches *patches = ((const VpPatchProblems *)context)->patches;
+
   return (PetscBool)(patches->mixed[p] && memchr(patches->side + (size_t)p * 2 * patches->dim, VP_SIDE_MIXED, 2 * (size_t)patches->dim));
 }
 
@@ -225,20 +217,13 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                             .stride = 1 << patches->dim,
                             .width = patches->dim,
                             .context = problems,
-                            .alike = HaveSameFits,
-                            .number = NumberProblems,
-                            .number_at = NumberProblemsAt};
+                            .apart = HasMixedSide,
+                            .equal = HaveSameFits,
+                            .number = NumberProblem};
 
   PetscFunctionBegin;
   if (!VpLevelIsUniform(problems->level)) PetscCall(FitAll(problems)); /* also on ranks without patches */
-  if (problems->fit || VpMeshIsPart(problems->level->mesh)) {
-    PetscCall(VpNumberItems(&items, problems->type));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VpNumberByBox(&items, problems->type));
-  for (int32_t p = 0; p < patches->n; p++) {
-    if (HasMixedSide(patches, p)) PetscCall(NumberProblems(problems, p, problems->type + (size_t)p * patches->dim));
-  }
+  PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) ? VpNumberItems : VpNumberByBox)(&items, problems->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
