@@ -35,14 +35,6 @@ static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const v
   return VpCudaLaunch("cells to other places", MoveCells, {VpLoopingBlocks(n, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, n, (int)(block / 4),
                       list, (const uint32_t *)from, places, (uint32_t *)to);
 }
-static PetscErrorCode Pack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
-{
-  return Move(n, block, list, from, NULL, to);
-}
-static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
-{
-  return Move(n, block, NULL, from, list, to);
-}
 
 /* a device, and one that these kernels were compiled for */
 static PetscErrorCode Available(PetscBool *available)
@@ -342,8 +334,6 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .mdot = VpCudaDots,
                                  .maxpy = VpCudaMaxpy,
                                  .ops = Ops,
-                                 .pack = Pack,
-                                 .unpack = Unpack,
                                  .move = Move,
                                  .invert_dense = VpCudaInvertDense,
                                  .release_plans = ReleasePlans,

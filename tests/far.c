@@ -232,13 +232,13 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(Agree(pair, "restriction", y.near, other, ncoarse * level->block));
 
   PetscCall(pair->backend->zero(other, pair->bytes));
-  PetscCall(
-    pair->backend->pack(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
-  PetscCall(pair->backend->pack(ncoarse, level->block, level->transfer.child, x.near, y.near));
+  /* the first children of the list: any cells */
+  PetscCall(pair->backend->move(ncoarse, level->block, pair->far_transfer.child, x.whole, NULL, other));
+  PetscCall(pair->backend->move(ncoarse, level->block, level->transfer.child, x.near, NULL, y.near));
   PetscCall(Agree(pair, "gather", y.near, other, ncoarse * level->block));
   PetscCall(MoveWords(pair->backend, 0, pair->far_transfer.child, ncoarse, -1, &list));
-  PetscCall(pair->backend->unpack(ncoarse, level->block, list, other, (char *)x.whole + level->block));
-  PetscCall(pair->backend->unpack(ncoarse, level->block, level->transfer.child, y.near, x.near));
+  PetscCall(pair->backend->move(ncoarse, level->block, NULL, other, list, (char *)x.whole + level->block));
+  PetscCall(pair->backend->move(ncoarse, level->block, NULL, y.near, level->transfer.child, x.near));
   PetscCall(Agree(pair, "scatter", x.near, x.far, pair->bytes));
   PetscCall(Release(pair->backend, ncoarse * sizeof(*list), (void *)list));
 

@@ -6,10 +6,10 @@
 /* how often ghosts begin to travel */
 static int begun;
 
-static PetscErrorCode CountingPack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode CountingMove(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
-  begun++;
-  return VpBackendHost.pack(n, block, list, from, to);
+  begun += !places;
+  return VpBackendHost.move(n, block, list, from, places, to);
 }
 
 /* own cells' global positions plus `shift`, in the first number of a cell */
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
-  backend.pack = CountingPack;
+  backend.move = CountingMove;
   PetscCall(WorldCreate(PETSC_COMM_WORLD, &s, &w));
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, &backend, &level));
   PetscCall(VpVectorCreate(level, 2, "test", &v));

@@ -39,10 +39,9 @@ static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[]
 static PetscErrorCode PackCells(const VpMessages *m, int way, const void *from, void *to)
 {
   const VpBackend *backend = ((const VpCells *)m->context)->backend;
+  const int32_t   *list = m->list[way];
 
-  PetscFunctionBegin;
-  PetscCall((way == VP_IN ? backend->unpack : backend->pack)(VpMessageItems(m, way), m->block, m->list[way], from, to));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return backend->move(VpMessageItems(m, way), m->block, way == VP_OUT ? list : NULL, from, way == VP_IN ? list : NULL, to);
 }
 static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from, void *to)
 {
@@ -153,7 +152,7 @@ static void CountMessages(const VpMessages *m)
   petsc_irecv_len += (double)VpMessageItems(m, VP_IN) * (double)m->block;
 }
 
-static PetscErrorCode Arrive(void *context)
+static PetscErrorCode ArriveMessages(void *context)
 {
   VpExchanger       e = (VpExchanger)context;
   const VpBackend  *backend = e->cells.backend;
@@ -183,7 +182,7 @@ static PetscErrorCode BeginExchange(VpExchanger e, const void *roots, void *leav
   *ghosts = VpGhostsAt(leaves);
   PetscCheck(!e->leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Messages of this kind are under way already");
   if (!VpMessageItems(m, VP_OUT) && !VpMessageItems(m, VP_IN)) PetscFunctionReturn(PETSC_SUCCESS);
-  ghosts->arrive = Arrive;
+  ghosts->arrive = ArriveMessages;
   ghosts->context = e;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   if (e->link) {

@@ -133,9 +133,7 @@ typedef struct {
   PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
   PetscErrorCode (*maxpy)(size_t n, double *x, int count, const double a[], const double *const y[]);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
-  /* cells of `block` bytes, lists on the backend: to[i] = from[list[i]]; to[list[i]] = from[i]; to[places[i]] = from[list[i]] */
-  PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
-  PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  /* to[places[i]] = from[list[i]], i < n, for cells of `block` bytes. Both lists are on the backend; NULL stands for 0, 1, ... */
   PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to);
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
      diagonal entry of these rows of (A + weight[0] e e^T)^-1 */

@@ -6,11 +6,11 @@
 
 static PetscBool failing = PETSC_FALSE;
 
-static PetscErrorCode FailingPack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode FailingMove(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
   PetscFunctionBeginUser;
-  PetscCheck(!failing, PETSC_COMM_SELF, PETSC_ERR_LIB, "A message could not be packed");
-  PetscCall(VpBackendHost.pack(n, block, list, from, to));
+  PetscCheck(!failing || places, PETSC_COMM_SELF, PETSC_ERR_LIB, "A message could not be packed");
+  PetscCall(VpBackendHost.move(n, block, list, from, places, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -20,7 +20,7 @@ static PetscErrorCode FailOnDevice(void)
 
   PetscFunctionBeginUser;
   failing = PETSC_TRUE;
-  if (VpIsDevice(backend)) PetscCall(backend->pack(1, 8, (const int32_t *)8, (const void *)8, (void *)8));
+  if (VpIsDevice(backend)) PetscCall(backend->move(1, 8, (const int32_t *)8, (const void *)8, NULL, (void *)8));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   backend = PretendedBackend(PETSC_TRUE);
-  backend.pack = FailingPack;
+  backend.move = FailingMove;
   if (!VpIsDevice(TestBackend())) PetscCall(Pretend(dm, &backend, VP_TRANSPORT_LINK));
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(KSPMonitorSet(p.ksp, Fail, dm, NULL));

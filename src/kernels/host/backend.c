@@ -27,7 +27,7 @@ double VpHostMemory(void)
 
 /* Allocates memory, in huge pages if it is large: kernels touch cells in scattered places, and would often miss in the table of small
    pages. */
-static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
+static PetscErrorCode AllocMemory(size_t bytes, const char *what, void **p)
 {
   size_t align = bytes >= 2 * HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
 
@@ -43,45 +43,35 @@ static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Release(void *p)
+static PetscErrorCode ReleaseMemory(void *p)
 {
   PetscFunctionBegin;
   free(p);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
+static PetscErrorCode CopyMemory(const void *from, size_t bytes, void *to)
 {
   PetscFunctionBegin;
   if (bytes) memcpy(to, from, bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Zero(void *p, size_t bytes)
+static PetscErrorCode ZeroMemory(void *p, size_t bytes)
 {
   PetscFunctionBegin;
   if (bytes) memset(p, 0, bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Pack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode MoveCells(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
   PetscFunctionBegin;
-  for (int32_t i = 0; i < n; i++) memcpy((char *)to + i * block, (const char *)from + list[i] * block, block);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  for (int32_t i = 0; i < n; i++) {
+    const size_t there = (size_t)(list ? list[i] : i), here = (size_t)(places ? places[i] : i);
 
-static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
-{
-  PetscFunctionBegin;
-  for (int32_t i = 0; i < n; i++) memcpy((char *)to + list[i] * block, (const char *)from + i * block, block);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
-{
-  PetscFunctionBegin;
-  for (int32_t i = 0; i < n; i++) memcpy((char *)to + (size_t)places[i] * block, (const char *)from + (size_t)list[i] * block, block);
+    memcpy((char *)to + here * block, (const char *)from + there * block, block);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +89,7 @@ enum {
 _Static_assert(DEGREES == VP_MAX_DEGREE, "degrees.def and VP_MAX_DEGREE differ");
 
 /* the table of kernels, or NULL if there is none */
-static const VpOps *Ops(VpPrecision precision, int dim, int degree)
+static const VpOps *GetOps(VpPrecision precision, int dim, int degree)
 {
   static const VpOps table[][2][VP_MAX_DEGREE] = {
 #define VP_DEGREE(k) SINGLE(2, k) SINGLE(3, k) DOUBLE(2, k) DOUBLE(3, k)
@@ -116,16 +106,14 @@ static const VpPrefers prefers = {.matrix = "aij", .gather_unknowns = 500, .most
 
 const VpBackend VpBackendHost = {.name = "host",
                                  .prefers = &prefers,
-                                 .alloc = Alloc,
-                                 .release = Release,
-                                 .borrow = Alloc,
-                                 .give_back = Release,
-                                 .upload = Copy,
-                                 .download = Copy,
-                                 .zero = Zero,
-                                 .copy = Copy,
-                                 .ops = Ops,
-                                 .pack = Pack,
-                                 .unpack = Unpack,
-                                 .move = Move,
+                                 .alloc = AllocMemory,
+                                 .release = ReleaseMemory,
+                                 .borrow = AllocMemory,
+                                 .give_back = ReleaseMemory,
+                                 .upload = CopyMemory,
+                                 .download = CopyMemory,
+                                 .zero = ZeroMemory,
+                                 .copy = CopyMemory,
+                                 .ops = GetOps,
+                                 .move = MoveCells,
                                  .invert_dense = VpHostInvertDense};
