@@ -233,16 +233,6 @@ struct Conversions {
     return VpCudaPlans<ViewPlans<T, DIM, N>>(view).convert.Get(plan, fill);
   }
 
-  static PetscErrorCode In(const VpView *view, double scale, const double *r, void *b)
-  {
-    ConvertPlan<T, N> *plan = NULL;
-
-    PetscFunctionBegin;
-    PetscCall(Plan(view, &plan));
-    PetscCall(VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, view->nown, scale, r, (T *)b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   static PetscErrorCode Out(const VpView *view, PetscBool add, double scale, const void *x, double *z)
   {
     ConvertPlan<T, N> *plan = NULL;
@@ -254,57 +244,61 @@ struct Conversions {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* both add to *blocks the partial sums that they write */
+  /* What enters: b = enter scale (f - A x). Launches on cells and on tiles add to *blocks the partial sums that they write. */
+  struct Entering {
+    const ConvertPlan<T, N> *plan;
+    const VpView            *outer;
+    int32_t                  nown;
+    double                   scale;
+    VpGhosts                 ghosts;
+    const double            *f;
+    T                       *b;
+    int                     *blocks;
+  };
+
   template <class Hanging>
-  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Hanging &hanging, const Parts &cell,
-                              int part, double scale, const double *f, T *b, int *blocks)
+  static PetscErrorCode Cells(const Entering &e, const Field<double> &field, const Hanging &hanging, const Parts &cell, int part)
   {
     const int32_t count = cell.n[part], here = VpBlocks(count, S::cells);
-    double       *partial = (double *)plan->partial.p + *blocks;
+    double       *partial = (double *)e.plan->partial.p + *e.blocks;
 
-    *blocks += here;
-    return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, plan->enter, field, hanging,
-                        cell.List(part), count, scale, f, b, partial);
+    *e.blocks += here;
+    return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, e.plan->enter, field, hanging,
+                        cell.List(part), count, e.scale, e.f, e.b, partial);
   }
 
   template <class Hanging>
-  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging,
-                              int part, double scale, const double *f, T *b, int *blocks)
+  static PetscErrorCode Tiles(const Entering &e, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging, int part)
   {
     typedef TilesFor<N, Hanging> Tiles;
     const int32_t                count = tiles.tile.n[part];
-    auto                         kernel = scale == 1 ? EnterTiles<false, T, Tiles, Hanging> : EnterTiles<true, T, Tiles, Hanging>;
-    double                      *partial = (double *)plan->partial.p + *blocks;
+    auto                         kernel = e.scale == 1 ? EnterTiles<false, T, Tiles, Hanging> : EnterTiles<true, T, Tiles, Hanging>;
+    double                      *partial = (double *)e.plan->partial.p + *e.blocks;
 
-    *blocks += count;
-    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tiles::threads, 2 * Tiles::bytes}, plan->enter, tiles.tables, field,
-                        hanging, tiles.tile.List(part), tiles.tile.start, scale, f, b, partial);
+    *e.blocks += count;
+    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tiles::threads, 2 * Tiles::bytes}, e.plan->enter, tiles.tables, field,
+                        hanging, tiles.tile.List(part), tiles.tile.start, e.scale, e.f, e.b, partial);
   }
 
-  /* b = enter scale (f - A x), x not NULL */
   template <class Hanging>
-  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, const Field<double> &field, const Hanging &hanging,
-                                 int32_t nown, double scale, VpGhosts ghosts, const double *f, T *b, int *blocks)
+  static PetscErrorCode Subtract(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      outer, 0, nown, field.x, ghosts,
-      [=](const auto &tiles, int part) { return Tiles(plan, tiles, field, hanging, part, scale, f, b, blocks); },
-      [=](const Parts &cell, int part) { return Cells(plan, field, hanging, cell, part, scale, f, b, blocks); });
+      e.outer, 0, e.nown, field.x, e.ghosts, [=](const auto &tiles, int part) { return Tiles(e, tiles, field, hanging, part); },
+      [=](const Parts &cell, int part) { return Cells(e, field, hanging, cell, part); });
   }
 
-  /* b = enter scale f */
-  static PetscErrorCode Enter(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *f, T *b,
-                              int *blocks)
+  /* b = enter scale f, with the sums */
+  static PetscErrorCode EnterAll(const Entering &e)
   {
     Parts all;
 
-    all.n[VP_INNER] = nown;
-    return Cells(plan, Field<double>(outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER, scale, f, b, blocks);
+    all.n[VP_INNER] = e.nown;
+    return Cells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
   }
 
-  /* The same where sides hang. Cells with others than those of whole faces have the residual only after these. */
-  static PetscErrorCode SubtractHanging(const ConvertPlan<T, N> *plan, const VpView *outer, Field<double> field, int32_t nown, double scale,
-                                        VpGhosts ghosts, const double *f, T *b, int *blocks)
+  /* The residual where sides hang. Cells with others than those of whole faces have the residual only after these. */
+  static PetscErrorCode SubtractHanging(Entering e, Field<double> field)
   {
     const VpOps          *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
     HangPlan             *hang = NULL;
@@ -312,34 +306,37 @@ struct Conversions {
     void                 *r;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaHangPlan<double, DIM, N>(outer, 0, nown, &hang));
+    PetscCall(VpCudaHangPlan<double, DIM, N>(e.outer, 0, e.nown, &hang));
     if (!hang->nother) {
-      PetscCall(VpCudaFindTraces<double, DIM, N>(outer, hang, &field, &hanging));
-      PetscCall(Subtract(plan, outer, field, hanging, nown, scale, ghosts, f, b, blocks));
+      PetscCall(VpCudaFindTraces<double, DIM, N>(e.outer, hang, &field, &hanging));
+      PetscCall(Subtract(e, field, hanging));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
-    PetscCall(ops->apply(outer, 0, nown, field.x, ghosts, f, r));
-    PetscCall(Enter(plan, outer, nown, scale, (const double *)r, b, blocks));
+    PetscCall(VpBackendCuda.borrow((size_t)e.nown * S::values * sizeof(double), "a residual", &r));
+    PetscCall(ops->apply(e.outer, 0, e.nown, field.x, e.ghosts, e.f, r));
+    e.f = (const double *)r;
+    PetscCall(EnterAll(e));
     PetscCall(VpBackendCuda.give_back(r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
-                                   void *b, double *norm2)
+  static PetscErrorCode In(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
+                           void *b, double *norm2)
   {
-    const Field<double> field(outer, x, ghosts.values);
-    ConvertPlan<T, N>  *plan = NULL;
-    int                 blocks = 0;
+    ConvertPlan<T, N> *plan = NULL;
+    int                blocks = 0;
 
     PetscFunctionBegin;
     if (!x || !view->nown) PetscCall(VpArrive(ghosts));
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    if (!x) PetscCall(Enter(plan, outer, view->nown, scale, f, (T *)b, &blocks));
-    else if (outer->hang.n) PetscCall(SubtractHanging(plan, outer, field, view->nown, scale, ghosts, f, (T *)b, &blocks));
-    else PetscCall(Subtract(plan, outer, field, NoHangingTraces<double>(), view->nown, scale, ghosts, f, (T *)b, &blocks));
+    const Entering e = {plan, outer, view->nown, scale, ghosts, f, (T *)b, &blocks};
+    if (!x && !norm2)
+      PetscCall(VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, view->nown, scale, f, (T *)b));
+    else if (!x) PetscCall(EnterAll(e));
+    else if (outer->hang.n) PetscCall(SubtractHanging(e, Field<double>(outer, x, ghosts.values)));
+    else PetscCall(Subtract(e, Field<double>(outer, x, ghosts.values), NoHangingTraces<double>()));
     if (norm2) PetscCall(VpCudaSums(1, blocks, (const double *)plan->partial.p, norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -349,7 +346,6 @@ void VpCudaConvertOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Conversions>(precision, dim, degree, [ops](auto of) {
     ops->enter = of.In;
-    ops->enter_residual = of.InResidual;
     ops->leave = of.Out;
   });
 }

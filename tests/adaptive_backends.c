@@ -78,7 +78,7 @@ static PetscErrorCode operators_agree_on_leaves(const Setting *s, const Refined 
     PetscCall(Random(&r[i], r->precision, own, 3, &entered[i]));
     PetscCall(outer->ops->apply(&outer->view, 0, outer->view.nown, x[i], ghosts, NULL, y[0][i]));
     PetscCall(outer->ops->apply(&outer->view, 0, outer->view.nown, x[i], ghosts, b[i], y[1][i]));
-    PetscCall(leaves->ops->enter_residual(&leaves->view, &outer->view, 0.5, x[i], ghosts, b[i], entered[i], &norm2[i]));
+    PetscCall(leaves->ops->enter(&leaves->view, &outer->view, 0.5, x[i], ghosts, b[i], entered[i], &norm2[i]));
     PetscCall(VpLevelDestroy(&leaves));
   }
   for (int k = 0; k < 2; k++) PetscCall(Relative(r, VP_DOUBLE, own, y[k], &apart[k]));

@@ -131,7 +131,7 @@ static PetscErrorCode ToLevel(const Refined *r, int l, const double leaves[], do
   for (int32_t c = 0; c < mesh->nown; c++) {
     for (int i = 0; i < r->ndof; i++) plain[c * r->ndof + i] = mesh->leaf[c] < 0 ? 1e3 + i : leaves[mesh->leaf[c] * r->ndof + i];
   }
-  PetscCall(r->level[l]->ops->enter(&r->level[l]->view, 1, plain, level));
+  PetscCall(r->level[l]->ops->enter(&r->level[l]->view, NULL, 1, NULL, VpGhostsAt(NULL), plain, level, NULL));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, 1, r->level[l]->unit, level, level + (size_t)mesh->nown * r->ndof));
   PetscCall(PetscFree(plain));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -199,18 +199,18 @@ struct Check {
     }
     void   *d = g.Poisoned(N), *d2 = g.Poisoned(N), *d3 = g.Poisoned(N);
     double *ob = (double *)o.Real(b), *ox = (double *)o.Real(x), *oc = (double *)o.Real(c);
-    Call(ops->enter(&g.views.cells, 1, ob, d));
-    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d2, &norm2));
+    Call(ops->enter(&g.views.cells, NULL, 1, NULL, VpGhostsAt(NULL), ob, d, NULL));
+    Call(ops->enter(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d2, &norm2));
     Call(ops->leave(&g.views.cells, PETSC_TRUE, 1, dx, oc));
     Compare("enter", d, in, 0, owned);
-    Compare("enter_residual", d2, res, 0, owned, 2);
+    Compare("residual enters", d2, res, 0, owned, 2);
     TapOk((PetscBool)(fabs(norm2 - norm) < 1e-11 * norm), "%s norm (%.1e)", name.c_str(), fabs(norm2 - norm) / norm);
     const double e = Error(o.Get(oc, N), out, 0, owned);
     TapOk((PetscBool)(e < eps), "%s leave (%.1e)", name.c_str(), e);
-    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d3, NULL));
-    Compare("enter_residual without the norm", d3, res, 0, owned, 2);
-    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, NULL, VpGhostsAt(NULL), ob, d2, &norm2));
-    Compare("enter_residual without x", d2, in, 0, owned);
+    Call(ops->enter(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d3, NULL));
+    Compare("residual enters without the norm", d3, res, 0, owned, 2);
+    Call(ops->enter(&g.views.cells, &o.views.cells, 1, NULL, VpGhostsAt(NULL), ob, d2, &norm2));
+    Compare("enter with the norm", d2, in, 0, owned);
   }
 };
 

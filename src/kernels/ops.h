@@ -58,12 +58,10 @@ typedef struct {
   PetscErrorCode (*solve_lines)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
-  /* b = scale r on own cells, from an outer vector. `scale` is applied in double precision. */
-  PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
-  /* b = scale (f - A x), or scale f if x is NULL, from outer vectors. `outer` is the view of the outer operator. *norm2 = this rank's sum
-     of squares of the scaled residual, unless norm2 is NULL. */
-  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, double scale, const double *x, VpGhosts, const double *f, void *b,
-                                   double *norm2);
+  /* b = scale (f - A x) on own cells, or scale f if x is NULL, from outer vectors. `outer` is the view of the outer operator, or NULL if
+     x and norm2 are. `scale` is applied in double precision. *norm2 = this rank's sum of squares of what enters, unless norm2 is NULL. */
+  PetscErrorCode (*enter)(const VpView *, const VpView *outer, double scale, const double *x, VpGhosts, const double *f, void *b,
+                          double *norm2);
   /* z = scale x, or z += scale x, on own cells, to an outer vector. `scale` is applied in double precision. */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 

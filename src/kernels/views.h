@@ -286,7 +286,7 @@ typedef struct {
 } VpStep;
 
 /* Values of ghosts, which may be under way. A kernel does the work that needs no ghosts, calls VpArrive, then does the rest. apply() and
-   enter_residual() call VpArrive in any case. */
+   enter() call VpArrive in any case. */
 typedef struct {
   const void *values;
   PetscErrorCode (*arrive)(void *context); /* waits for the values when it is called first; NULL: the values are there */

@@ -3,16 +3,7 @@
 
 PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 {
-  const VpLevel level = v->level;
-  void         *values;
-
-  PetscFunctionBegin;
-  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter(&level->view, scale, r, values));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpVectorEnterResidual(v, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
 }
 
 PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
@@ -25,7 +16,7 @@ PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, co
   PetscFunctionBegin;
   PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter_residual(&level->view, &outer->view, scale, x, ghosts, f, values, norm2 ? &own : NULL));
+  PetscCall(level->ops->enter(&level->view, &outer->view, scale, x, ghosts, f, values, norm2 ? &own : NULL));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
   if (norm2) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));

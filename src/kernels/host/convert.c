@@ -73,10 +73,8 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
 }
 
 #define VP_DEGREE(k) \
-  VP_KERNEL(Enter, k, (const VpView *view, double scale, const double *r, void *b), \
-            EnterCells(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL)) \
   VP_KERNEL( \
-    EnterResidual, k, \
+    Enter, k, \
     (const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2), \
     if (norm2) *norm2 = 0; \
     PetscCall(VpArrive(ghosts)); \

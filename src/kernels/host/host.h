@@ -28,7 +28,6 @@
   f(solve_lines, SolveLines, __VA_ARGS__) \
   f(product, Product, __VA_ARGS__) \
   f(enter, Enter, __VA_ARGS__) \
-  f(enter_residual, EnterResidual, __VA_ARGS__) \
   f(leave, Leave, __VA_ARGS__)
 #define VP_POINT_SLOTS(f, ...) \
   f(coordinates, Coordinates, __VA_ARGS__) \

@@ -52,8 +52,7 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
     inverse->factor = factor;
-    if (x || look) PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, fv.at, look ? &scaled : NULL));
-    else PetscCall(VpVectorEnter(r, factor, fv.at));
+    PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, fv.at, look ? &scaled : NULL));
     scaled = look ? PetscSqrtReal(scaled) : 0;
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
