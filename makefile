@@ -100,8 +100,6 @@ $(BUILD)/obj/%.$(1).o: src/%.c
 endef
 $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
-# loops over long rows
-$(BUILD)/obj/tables/symmetric.o: kind = $(fast)
 # the one file that starts threads
 $(BUILD)/obj/base/threads.o: kind = $(OPENMP)
 # the one file that asks whether there is CUDA

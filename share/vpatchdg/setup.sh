@@ -40,12 +40,13 @@ find_petsc() {
   [ -n "$name" ] || return 1
   conf=$(pc --variable=prefix)/lib/petsc/conf/petscvariables
   [ -n "$cc" ] || cc=$(pc --variable=ccompiler)
-  [ ! -f "$conf" ] || mpiexec=$(sed -n 's/^MPIEXEC *= *//p' "$conf") petsc_nvcc=$(sed -n 's/^CUDAC *= *//p' "$conf")
+  [ ! -f "$conf" ] || mpiexec=$(sed -n 's/^MPIEXEC *= *//p' "$conf") petsc_nvcc=$(sed -n 's/^CUDAC *= *//p' "$conf") \
+    lapack=$(sed -n 's/^BLASLAPACK_LIB *= *//p' "$conf")
 }
 
 # the packages that provide what is not there
 missing() {
-  cc=$CC cxx=${CXX:-g++} mpiexec= petsc_nvcc= name=
+  cc=$CC cxx=${CXX:-g++} mpiexec= petsc_nvcc= lapack= name=
   has pkg-config || printf 'pkg-config '
   has pkg-config && find_petsc || [ -n "$PETSC_DIR" ] || printf 'libpetsc-real-dev '
   cc=${cc:-mpicc} mpiexec=${mpiexec:-mpiexec}
@@ -103,7 +104,7 @@ need=$(wanted)
 [ -z "$need" ] || ! allowed || install "$need" || echo "vpatchdg: apt-get could not install $need: tests in Python are skipped" >&2
 
 petsc_cflags=$(pc --cflags-only-I | sed 's/-I */-isystem /g')
-petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g')"
+petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g') $lapack"
 # what an MPI compiler adds by itself, for users of the installed library who compile with another (CMake does)
 mpi=$($cc -show 2>/dev/null)
 mpi_cflags=$(printf '%s\n' $mpi | grep '^-I' | tr '\n' ' ')

@@ -93,7 +93,6 @@ static PetscErrorCode Diagonalize(VpDomain domain, int d, LineModes *modes)
 {
   const int    m = modes->m[d], same = modes->same[d];
   const size_t all = PetscSqr((size_t)m);
-  double      *A, *room;
 
   PetscFunctionBegin;
   if (same < d) {
@@ -101,13 +100,11 @@ static PetscErrorCode Diagonalize(VpDomain domain, int d, LineModes *modes)
     PetscCall(PetscArraycpy(modes->lambda[d], modes->lambda[same], m));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscMalloc2(all, &A, 3 * m, &room));
-  PetscCall(PetscArraycpy(A, modes->L[d], all));
-  VpDiagonalize(m, A, modes->V[d], modes->lambda[d], room);
+  PetscCall(PetscArraycpy(modes->V[d], modes->L[d], all));
+  PetscCall(VpDiagonalize(m, modes->V[d], modes->lambda[d]));
   /* rounding would hide a small reaction, or that there is none */
   if (VpEndsLeaveConstants(domain->periodic[d] ? VP_SIDE_WRAP : domain->boundary[2 * d].kind, domain->boundary[2 * d + 1].kind))
     VpZeroLeast(m, modes->lambda[d]);
-  PetscCall(PetscFree2(A, room));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

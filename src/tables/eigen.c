@@ -1,7 +1,9 @@
-/* Eigenvalues by Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5). The method is short, and accurate to
-   the last digits. */
+/* Eigenvalues of symmetric matrices. Small matrices take Jacobi's method in long double precision (Golub, Van Loan, Matrix Computations,
+   8.5), which is accurate to the last digits. Large ones take LAPACK. */
 #include "legendre.h"
+#include "../compat.h"
 #include <float.h>
+#include <petscblaslapack.h>
 
 /* Makes A_pq = 0 by a rotation of rows and columns p and q of A, and rotates rows p and q of Q likewise. */
 static void RotateRows(int r, int N, int stride, int p, int q, Real A[], Real Q[])
@@ -40,6 +42,22 @@ void VpJacobi(int r, int N, int stride, Real A[], Real Q[])
       }
     }
   }
+}
+
+PetscErrorCode VpDiagonalize(int n, double A[], double lambda[])
+{
+  enum { BLOCK = 64 }; /* LAPACK is fast if `scratch` has as many rows */
+  PetscBLASInt order, size, info;
+  double      *scratch;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(n, &order));
+  PetscCall(PetscBLASIntCast((BLOCK + 2) * n, &size));
+  PetscCall(PetscMalloc1(size, &scratch));
+  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("V", "U", &order, A, &order, lambda, scratch, &size, &info));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed: info %d", (int)info);
+  PetscCall(PetscFree(scratch));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void VpZeroLeast(int n, double lambda[])

@@ -179,9 +179,8 @@ void VpZeroLeast(int n, double lambda[]);
    are an orthonormal basis in which A is given, they become the eigenvectors. */
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
-/* Diagonalises a large symmetric A [n][n] in double precision, and overwrites A. The rows of Q [n][n] become the eigenvectors.
-   scratch: [3 n] */
-void VpDiagonalize(int n, double A[], double Q[], double lambda[], double scratch[]);
+/* Diagonalises a large symmetric A [n][n] in double precision. Its rows become the eigenvectors, with ascending eigenvalues. */
+PetscErrorCode VpDiagonalize(int n, double A[], double lambda[]);
 
 /* Builds the transfers along one direction between a cell and its two children c = 0, 1. P[c] [n][n] takes the cell's coefficients to the
    child's. R[c] [n][n] is the contribution of child c to the adjoint in L2, M_H^-1 P^T M_h. fraction: the first child's share of the cell's
