@@ -8,10 +8,8 @@
 
 int VpBasisMirror(const VpBasis *b, int i, double *sign)
 {
-  PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_LEAST);
-
-  *sign = thin || i % 2 == 0 ? 1 : -1;
-  return thin ? b->n - 1 - i : i;
+  *sign = VpMirrorSign(b->n, b->nt, i);
+  return VpMirror(b->n, b->nt, i);
 }
 
 long double VpBasisLift(const VpBasis *b, int end, int k, int i)
@@ -156,7 +154,6 @@ static void ComputeIntegrals(VpBasis *b, Real C[N][N])
         for (int m = 0; m < n; m++) stiff[i * n + j] += C[i][l] * LegendreStiff(l, m) * C[j][m];
     }
   }
-  VpTidy(b, n, n, mass, b->mass);
   VpTidy(b, n, n, stiff, b->stiff);
   InvertMatrix(n, mass);
   VpTidy(b, n, n, mass, b->imass);

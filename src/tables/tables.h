@@ -34,8 +34,8 @@ typedef struct {
   int         degree, n;
   int         nt, first[2];                  /* the traces at end s are made of coefficients [first[s], first[s]+nt) */
   double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] Legendre coefficients of phihat_i */
-  double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
-  double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
+  double      imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N]; /* M^-1, and the integrals of phihat_i' phihat_j' */
+  double      value[2][VP_MAX_N], slope[2][VP_MAX_N];                 /* phihat_i and its outward derivative at 0 and at 1 */
   double expand[2][2][VP_MAX_N]; /* [end][k] the coefficients of least norm whose value and slope at the end are 1 and 0 (k = 0), or 0 and 1
                                     (k = 1) */
 } VpBasis;
