@@ -4,8 +4,6 @@
 #include "../../base/threads.h"
 #include <petscmat.h>
 
-enum { TILE = 64 }; /* number of columns that are worked on at once */
-
 typedef struct {
   const VpDenseInverse *d;
   size_t                n, ndof; /* number of columns; values per cell */
@@ -39,55 +37,24 @@ static void AddProjection(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* rows = enter rows, for the rows of a line of a cell, `step` numbers apart */
-static void ChangeRows(const Work *w, double *rows, size_t step)
-{
-  const int n = w->d->order;
-  double    t[VP_MAX_N][TILE];
-
-  for (size_t at = 0; at < w->n; at += TILE) {
-    const size_t width = PetscMin(TILE, w->n - at);
-
-    for (int i = 0; i < n; i++) {
-      for (size_t j = 0; j < width; j++) t[i][j] = 0;
-      for (int k = 0; k < n; k++) {
-        const double *row = rows + (size_t)k * step + at;
-        for (size_t j = 0; j < width; j++) t[i][j] += w->d->enter[i * n + k] * row[j];
-      }
-    }
-    for (int i = 0; i < n; i++) memcpy(rows + (size_t)i * step + at, t[i], width * sizeof(double));
-  }
-}
-
-/* v = v leave, for a line of a cell's values in one row */
-static void ChangeColumns(const VpDenseInverse *d, double *v, int step)
-{
-  double t[VP_MAX_N] = {0};
-
-  for (int k = 0; k < d->order; k++) {
-    for (int i = 0; i < d->order; i++) t[i] += v[k * step] * d->leave[k * d->order + i];
-  }
-  for (int i = 0; i < d->order; i++) v[i * step] = t[i];
-}
-
+/* rows = enter rows leave on the cells [first, last) */
 static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Work *w = (const Work *)context;
-  const int   n = w->d->order, lines = (int)w->ndof / n;
+  const Work           *w = (const Work *)context;
+  const VpDenseInverse *d = w->d;
+  const int             n = d->order;
+  double                transposed[VP_MAX_N * VP_MAX_N], column[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
+  for (int i = 0; i < n * n; i++) transposed[i] = d->leave[i % n * n + i / n];
   for (int32_t cell = first; cell < last; cell++) {
     double *rows = w->rows + (size_t)cell * w->ndof * w->n;
 
-    for (int d = 0; d < w->d->dim; d++) {
-      const int step = VpLineStride(d, n, n * n);
-
-      for (int l = 0; l < lines; l++) {
-        const size_t start = (size_t)VpLineStart(n, step, l);
-
-        ChangeRows(w, rows + start * w->n, (size_t)step * w->n);
-        for (size_t at = 0; at < w->ndof * w->n; at += w->ndof) ChangeColumns(w->d, rows + at + start, step);
-      }
+    for (size_t j = 0; j < w->n; j++) {
+      for (size_t i = 0; i < w->ndof; i++) column[i] = rows[i * w->n + j];
+      VpTransferApply(d->dim, n, d->enter, 0, column);
+      for (size_t i = 0; i < w->ndof; i++) rows[i * w->n + j] = column[i];
     }
+    for (size_t at = 0; at < w->ndof * w->n; at += w->ndof) VpTransferApply(d->dim, n, transposed, 0, rows + at);
   }
 }
 
