@@ -78,18 +78,13 @@ OUTLINE V *MultiplyTensor(const VpGrid *grid, const int n, int transposed, V v[2
   return v[DIM % 2];
 }
 
-INLINE void FillIndices(int at[MOST])
-{
-  for (int i = 0; i < MOST; i++) at[i] = i;
-}
-
 /* u = factor (matrix[2] x matrix[1] x matrix[0]) x at a group's points */
-INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const int at[], const REAL *x, V v[2][MOST])
+INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const REAL *x, V v[2][MOST])
 {
   const REAL *from[W];
 
   for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
-  LoadCells(Power(n), 0, Power(n), from, at, v[0]);
+  LoadCells(Power(n), 0, Power(n), from, NULL, v[0]);
   for (int i = 0; i < Power(n); i++) v[0][i] *= g->factor;
   return MultiplyTensor(grid, n, 0, v);
 }
@@ -97,18 +92,16 @@ INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const 
 INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, int stride, const REAL *x, REAL *values)
 {
   const int size = VpGridSize(grid);
-  int       at[MOST];
   V         v[2][MOST];
   Group     g;
 
-  FillIndices(at);
   for (int32_t i = 0; i < places->n; i += W) {
     FindGroup(places, grid, i, &g);
-    const V *u = ValuesOf(grid, n, &g, at, x, v);
+    const V *u = ValuesOf(grid, n, &g, x, v);
     REAL    *to[W];
 
     for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
-    if (stride == 1) StoreCells(size, u, at, NULL, to);
+    if (stride == 1) StoreCells(size, u, NULL, NULL, to);
     else {
       for (int p = 0; p < size; p++) {
         for (int l = 0; l < W; l++) to[l][p * stride] = u[p][l];
@@ -120,11 +113,9 @@ INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, in
 INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, PetscBool add, const REAL *values, REAL *b)
 {
   const int size = VpGridSize(grid);
-  int       at[MOST];
   V         v[2][MOST];
   Group     g;
 
-  FillIndices(at);
   for (int32_t i = 0; i < places->n; i += W) {
     const REAL *from[W];
     REAL       *to[W];
@@ -136,29 +127,27 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
       to[l] = l < g.lanes ? b + (size_t)g.cell[l] * (size_t)Power(n) : g.spare;
     }
     if (g.lanes < W) memset(g.spare, 0, sizeof(g.spare));
-    LoadCells(size, 0, size, from, at, v[0]);
+    LoadCells(size, 0, size, from, NULL, v[0]);
     sum = MultiplyTensor(grid, n, 1, v);
     if (add) { /* StoreCells has blocks that overlap, so that it does not add in place. */
       V *old = sum == v[0] ? v[1] : v[0];
 
-      LoadCells(Power(n), 0, Power(n), (const REAL *const *)to, at, old);
+      LoadCells(Power(n), 0, Power(n), (const REAL *const *)to, NULL, old);
       for (int k = 0; k < Power(n); k++) sum[k] = old[k] + g.factor * sum[k];
     } else {
       for (int k = 0; k < Power(n); k++) sum[k] *= g.factor;
     }
-    StoreCells(Power(n), sum, at, NULL, to);
+    StoreCells(Power(n), sum, NULL, NULL, to);
   }
 }
 
 INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, int stride, const REAL *x, const REAL *values, double *sum)
 {
   const int size = VpGridSize(grid);
-  int       at[MOST];
   double    weight[MOST];
   V         v[2][MOST];
   Group     g;
 
-  FillIndices(at);
   for (int p = 0; p < size; p++) {
     const int qx = p % grid->count[0], qy = p / grid->count[0] % grid->count[1], qz = p / grid->count[0] / grid->count[1];
 
@@ -166,7 +155,7 @@ INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, in
   }
   for (int32_t i = 0; i < places->n; i += W) {
     FindGroup(places, grid, i, &g);
-    const V    *u = ValuesOf(grid, n, &g, at, x, v);
+    const V    *u = ValuesOf(grid, n, &g, x, v);
     const REAL *given[W];
     V           squares = {0};
 
