@@ -14,15 +14,6 @@ typedef struct {
   PetscReal  reaction;
 } Holds;
 
-/* Fetches the values of ghosts that share faces with own cells. */
-static PetscErrorCode ExchangeFaceGhosts(VpMesh mesh, PetscReal x[])
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(mesh->sf[VP_GHOST_FACE], MPIU_REAL, x, x + mesh->nown, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(mesh->sf[VP_GHOST_FACE], MPIU_REAL, x, x + mesh->nown, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* the largest number of a cell: a/h^2 of all directions, or the reaction */
 static PetscReal ComputeStiffness(const Holds *h, int32_t cell)
 {
@@ -103,7 +94,7 @@ static PetscErrorCode HoldOneCell(const Holds *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fill(const VpProblem *problem, Holds *h)
+static PetscErrorCode FillHolds(const VpProblem *problem, Holds *h)
 {
   VpMesh      mesh = h->mesh;
   PetscMPIInt changed = 1;
@@ -112,12 +103,12 @@ static PetscErrorCode Fill(const VpProblem *problem, Holds *h)
   for (int d = 0; d < mesh->dim; d++) {
     for (int32_t c = 0; c < mesh->nown; c++)
       h->strength[d][c] = VpProblemCoefficient(problem, c, d) / VpGeometrySize(mesh->geometry, c, d) / VpGeometrySize(mesh->geometry, c, d);
-    PetscCall(ExchangeFaceGhosts(mesh, h->strength[d]));
+    PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 1, MPIU_REAL, h->strength[d], h->strength[d] + mesh->nown));
   }
   for (int32_t c = 0; c < mesh->nown; c++) h->hold[c] = problem->reaction;
   if (VpProblemIsSingular(mesh, problem)) PetscCall(HoldOneCell(h));
   while (changed) {
-    PetscCall(ExchangeFaceGhosts(mesh, h->hold));
+    PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 1, MPIU_REAL, h->hold, h->hold + mesh->nown));
     changed = SweepHolds(h);
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, mesh->comm));
   }
@@ -131,7 +122,7 @@ PetscErrorCode VpProblemHold(VpMesh mesh, const VpProblem *problem, PetscReal *l
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc4(n, &h.strength[0], n, &h.strength[1], n, &h.strength[2], n, &h.hold));
-  PetscCall(Fill(problem, &h));
+  PetscCall(FillHolds(problem, &h));
   *least = 1;
   for (int32_t c = 0; c < mesh->nown; c++) *least = PetscMin(*least, h.hold[c] / ComputeStiffness(&h, c));
   PetscCall(PetscFree4(h.strength[0], h.strength[1], h.strength[2], h.hold));

@@ -68,8 +68,8 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, VpGhostKind reads,
-                             const VpBackend *backend, VpLevel *out)
+static PetscErrorCode CreateLevel(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, VpGhostKind reads,
+                                  const VpBackend *backend, VpLevel *out)
 {
   const int ndof = (int)PetscPowInt(problem->degree + 1, mesh->dim);
   VpLevel   level;
@@ -113,12 +113,13 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
 PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
                              VpLevel *level)
 {
-  return Create(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level);
+  return CreateLevel(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level);
 }
 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
-  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE, backend, level);
+  return CreateLevel(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE, backend,
+                     level);
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)

@@ -15,7 +15,7 @@ static PetscBool IsCurrent(VpVector v, VpGhostKind kind)
   return (PetscBool) !(within[kind] & ~v->state.current);
 }
 
-static void *Ghosts(VpVector v, int buffer)
+static void *GhostsOf(VpVector v, int buffer)
 {
   return (char *)v->buffer[buffer] + v->level->mesh->nown * v->level->block;
 }
@@ -78,7 +78,7 @@ PetscErrorCode VpVectorDestroy(VpVector *out)
 }
 
 /* VpGhosts.arrive of exchanges that verbs begin. Ghosts that arrive during a sweep become current in both buffers. */
-static PetscErrorCode Arrive(void *context)
+static PetscErrorCode ArriveGhosts(void *context)
 {
   VpVector      v = (VpVector)context;
   const VpLevel level = v->level;
@@ -86,7 +86,7 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionBegin;
   if (v->under_way == VP_GHOST_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArrive(v->travel));
-  if (v->done) PetscCall(level->backend->copy(Ghosts(v, 0), (level->mesh->nsweep - level->mesh->nown) * level->block, Ghosts(v, 1)));
+  if (v->done) PetscCall(level->backend->copy(GhostsOf(v, 0), (level->mesh->nsweep - level->mesh->nown) * level->block, GhostsOf(v, 1)));
   v->state.current |= within[v->under_way];
   v->under_way = VP_GHOST_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,27 +97,27 @@ static PetscErrorCode DepartGhosts(VpVector v, VpGhostKind kind)
 {
   PetscFunctionBegin;
   v->under_way = kind;
-  if (!v->travel.arrive) PetscCall(Arrive(v));
+  if (!v->travel.arrive) PetscCall(ArriveGhosts(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static VpGhosts GhostsNow(VpVector v)
 {
-  VpGhosts ghosts = VpGhostsAt(Ghosts(v, 0));
+  VpGhosts ghosts = VpGhostsAt(GhostsOf(v, 0));
 
-  if (v->under_way != VP_GHOST_NONE) ghosts = (VpGhosts){ghosts.values, Arrive, v};
+  if (v->under_way != VP_GHOST_NONE) ghosts = (VpGhosts){ghosts.values, ArriveGhosts, v};
   return ghosts;
 }
 
 PetscErrorCode VpVectorArrive(VpVector v)
 {
-  return Arrive(v);
+  return ArriveGhosts(v);
 }
 
 PetscErrorCode VpVectorAbandon(VpVector v)
 {
   PetscFunctionBegin;
-  PetscCall(Arrive(v));
+  PetscCall(ArriveGhosts(v));
   v->done = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,9 +138,9 @@ static PetscErrorCode FetchGhosts(VpVector v, VpGhostKind kind)
   PetscFunctionBegin;
   if (IsCurrent(v, kind)) PetscFunctionReturn(PETSC_SUCCESS);
   if (v->under_way != VP_GHOST_NONE && !(within[kind] & ~within[v->under_way])) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Arrive(v));
+  PetscCall(ArriveGhosts(v));
   v->state.current &= kind == VP_GHOST_SIDE ? within[VP_GHOST_SIDE] : within[VP_GHOST_ALL]; /* Both kinds share memory. */
-  PetscCall(VpGhostExchangeBegin(&v->level->exchange, travels, v->buffer[0], Ghosts(v, 0), &v->travel));
+  PetscCall(VpGhostExchangeBegin(&v->level->exchange, travels, v->buffer[0], GhostsOf(v, 0), &v->travel));
   PetscCall(DepartGhosts(v, travels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,7 +161,7 @@ PetscErrorCode VpVectorRead(VpVector v, VpGhostKind kind, const void **values)
 {
   PetscFunctionBegin;
   PetscCall(VpVectorReadBegin(v, kind, values, NULL));
-  PetscCall(Arrive(v));
+  PetscCall(ArriveGhosts(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +194,7 @@ PetscErrorCode VpVectorChange(VpVector v, VpGhostKind before, VpGhostKind after,
 
 const void *VpVectorGhosts(VpVector v)
 {
-  return Ghosts(v, 0);
+  return GhostsOf(v, 0);
 }
 
 PetscErrorCode VpVectorSwept(VpVector v, unsigned colors)
