@@ -30,14 +30,14 @@ static __global__ void MoveCells(int32_t n, int words, const int32_t *list, cons
   }
 }
 
-static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
+static PetscErrorCode MoveAllCells(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
   return VpCudaLaunch("cells to other places", MoveCells, {VpLoopingBlocks(n, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, n, (int)(block / 4),
                       list, (const uint32_t *)from, places, (uint32_t *)to);
 }
 
 /* a device, and one that these kernels were compiled for */
-static PetscErrorCode Available(PetscBool *available)
+static PetscErrorCode HasDevice(PetscBool *available)
 {
   cudaFuncAttributes attributes;
   int                count = 0;
@@ -49,7 +49,7 @@ static PetscErrorCode Available(PetscBool *available)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Choose(int index, int *count)
+static PetscErrorCode ChooseDevice(int index, int *count)
 {
   PetscFunctionBegin;
   if (cudaGetDeviceCount(count) != cudaSuccess) *count = 0;
@@ -58,15 +58,13 @@ static PetscErrorCode Choose(int index, int *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Wait(void)
+static PetscErrorCode WaitForWork(void)
 {
-  PetscFunctionBegin;
-  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(cudaStreamSynchronize(VpCudaStream));
 }
 
 /* the pool that PETSc takes the memory of its vectors from */
-static PetscErrorCode Pool(cudaMemPool_t *pool)
+static PetscErrorCode GetPool(cudaMemPool_t *pool)
 {
   int device;
 
@@ -77,7 +75,7 @@ static PetscErrorCode Pool(cudaMemPool_t *pool)
 }
 
 /* what the pool holds but does not use counts as available */
-static PetscErrorCode Memory(double *available, double *total)
+static PetscErrorCode GetMemory(double *available, double *total)
 {
   size_t        free = 0, all = 0;
   uint64_t      reserved = 0, used = 0;
@@ -85,7 +83,7 @@ static PetscErrorCode Memory(double *available, double *total)
 
   PetscFunctionBegin;
   VpCudaCall(cudaMemGetInfo(&free, &all));
-  PetscCall(Pool(&pool));
+  PetscCall(GetPool(&pool));
   VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
   VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   *available = (double)free + (double)reserved - (double)used;
@@ -93,7 +91,7 @@ static PetscErrorCode Memory(double *available, double *total)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Describe(char text[], size_t size)
+static PetscErrorCode DescribeDevice(char text[], size_t size)
 {
   cudaDeviceProp properties;
   int            device, runtime, driver;
@@ -115,7 +113,7 @@ static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const cha
   PetscFunctionBegin;
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    PetscCall(Memory(&available, &total));
+    PetscCall(GetMemory(&available, &total));
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes,
             available, total);
   }
@@ -131,7 +129,7 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
   PetscFunctionBegin;
   if (error == cudaErrorMemoryAllocation) { /* once more with what the pool does not need */
     (void)cudaGetLastError();
-    PetscCall(Pool(&pool));
+    PetscCall(GetPool(&pool));
     VpCudaCall(cudaDeviceSynchronize());
     VpCudaCall(cudaMemPoolTrimTo(pool, 0));
     error = cudaMalloc(p, bytes ? bytes : 1);
@@ -142,7 +140,7 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
 }
 
 /* a pool of the present device that keeps what is given back for the next time */
-static PetscErrorCode OwnPool(cudaMemPool_t *pool)
+static PetscErrorCode GetOwnPool(cudaMemPool_t *pool)
 {
   static std::vector<cudaMemPool_t> own; /* by device */
   cudaMemPoolProps                  properties = {};
@@ -163,21 +161,19 @@ static PetscErrorCode OwnPool(cudaMemPool_t *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
+static PetscErrorCode BorrowMemory(size_t bytes, const char *what, void **p)
 {
   cudaMemPool_t pool;
 
   PetscFunctionBegin;
-  PetscCall(OwnPool(&pool));
+  PetscCall(GetOwnPool(&pool));
   PetscCall(CheckAllocation(cudaMallocFromPoolAsync(p, bytes ? bytes : 1, pool, VpCudaStream), bytes, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GiveBack(void *p)
+static PetscErrorCode GiveBackMemory(void *p)
 {
-  PetscFunctionBegin;
-  VpCudaCall(cudaFreeAsync(p, VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(cudaFreeAsync(p, VpCudaStream));
 }
 
 static PetscErrorCode AllocHost(size_t bytes, const char *what, void **p)
@@ -193,16 +189,12 @@ static PetscErrorCode AllocHost(size_t bytes, const char *what, void **p)
 
 static PetscErrorCode ReleaseHost(void *p)
 {
-  PetscFunctionBegin;
-  VpCudaCall(cudaFreeHost(p));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(cudaFreeHost(p));
 }
 
-static PetscErrorCode Release(void *p)
+static PetscErrorCode ReleaseMemory(void *p)
 {
-  PetscFunctionBegin;
-  VpCudaCall(cudaFree(p));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(cudaFree(p));
 }
 
 PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
@@ -223,28 +215,24 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaProcessors(int *n)
+PetscErrorCode VpCudaAttribute(cudaDeviceAttr attribute, int *value)
 {
   int device;
 
   PetscFunctionBegin;
   VpCudaCall(cudaGetDevice(&device));
-  VpCudaCall(cudaDeviceGetAttribute(n, cudaDevAttrMultiProcessorCount, device));
+  VpCudaCall(cudaDeviceGetAttribute(value, attribute, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Zero(void *p, size_t bytes)
+static PetscErrorCode ZeroMemory(void *p, size_t bytes)
 {
-  PetscFunctionBegin;
-  if (bytes) VpCudaCall(cudaMemsetAsync(p, 0, bytes, VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(bytes ? cudaMemsetAsync(p, 0, bytes, VpCudaStream) : cudaSuccess);
 }
 
-static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
+static PetscErrorCode CopyMemory(const void *from, size_t bytes, void *to)
 {
-  PetscFunctionBegin;
-  if (bytes) VpCudaCall(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaCheck(bytes ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, VpCudaStream) : cudaSuccess);
 }
 
 static PetscErrorCode ReleasePlans(VpPlans **plans)
@@ -256,11 +244,10 @@ static PetscErrorCode ReleasePlans(VpPlans **plans)
 }
 
 /* NULL where there is none */
-static const VpOps *Ops(VpPrecision precision, int dim, int degree)
+static const VpOps *GetOps(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaPlansOps,  VpCudaOperatorOps,   VpCudaSweepOps,   VpCudaTransferOps,
-                                     VpCudaTracesOps, VpCudaSeparableOps,  VpCudaConvertOps, VpCudaPointsOps,
-                                     VpCudaCellsOps,  VpCudaInterfacesOps, VpCudaModesOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,  VpCudaTransferOps, VpCudaTracesOps,     VpCudaSeparableOps,
+                                     VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaInterfacesOps, VpCudaModesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 
@@ -271,7 +258,7 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 }
 
 /* captures on a stream of its own, since the default stream cannot be captured */
-static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cudaGraphExec_t *graph)
+static PetscErrorCode RecordWork(PetscErrorCode (*work)(void *), void *context, cudaGraphExec_t *graph)
 {
   cudaStream_t   outer = VpCudaStream, stream;
   cudaGraph_t    captured = NULL;
@@ -295,7 +282,7 @@ static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cuda
 }
 
 /* The first call runs the work: it prepares plans, for which the host waits. */
-static PetscErrorCode Replay(VpRecording *recording, PetscErrorCode (*work)(void *), void *context)
+static PetscErrorCode ReplayWork(VpRecording *recording, PetscErrorCode (*work)(void *), void *context)
 {
   cudaStreamCaptureStatus status;
 
@@ -305,12 +292,12 @@ static PetscErrorCode Replay(VpRecording *recording, PetscErrorCode (*work)(void
     PetscCall(work(context));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!recording->graph) PetscCall(Record(work, context, (cudaGraphExec_t *)&recording->graph));
+  if (!recording->graph) PetscCall(RecordWork(work, context, (cudaGraphExec_t *)&recording->graph));
   VpCudaCall(cudaGraphLaunch((cudaGraphExec_t)recording->graph, VpCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Forget(VpRecording *recording)
+static PetscErrorCode ForgetRecord(VpRecording *recording)
 {
   PetscFunctionBegin;
   if (recording->graph) VpCudaCall(cudaGraphExecDestroy((cudaGraphExec_t)recording->graph));
@@ -322,31 +309,31 @@ static PetscErrorCode Forget(VpRecording *recording)
 const VpBackend VpBackendCuda = {.name = "cuda",
                                  .prefers = &VpCudaPrefers,
                                  .alloc = VpCudaAlloc,
-                                 .release = Release,
-                                 .borrow = Borrow,
-                                 .give_back = GiveBack,
+                                 .release = ReleaseMemory,
+                                 .borrow = BorrowMemory,
+                                 .give_back = GiveBackMemory,
                                  .upload = VpCudaUpload,
                                  .download = VpCudaFetch,
-                                 .zero = Zero,
-                                 .copy = Copy,
+                                 .zero = ZeroMemory,
+                                 .copy = CopyMemory,
                                  .aside = VpCudaAside,
                                  .rejoin = VpCudaRejoin,
                                  .mdot = VpCudaDots,
                                  .maxpy = VpCudaMaxpy,
-                                 .ops = Ops,
-                                 .move = Move,
+                                 .ops = GetOps,
+                                 .move = MoveAllCells,
                                  .invert_dense = VpCudaInvertDense,
                                  .release_plans = ReleasePlans,
-                                 .available = Available,
-                                 .choose = Choose,
+                                 .available = HasDevice,
+                                 .choose = ChooseDevice,
                                  .use_stream = UseStream,
-                                 .wait = Wait,
-                                 .memory = Memory,
-                                 .describe = Describe,
+                                 .wait = WaitForWork,
+                                 .memory = GetMemory,
+                                 .describe = DescribeDevice,
                                  .alloc_host = AllocHost,
                                  .release_host = ReleaseHost,
-                                 .replay = Replay,
-                                 .forget = Forget,
+                                 .replay = ReplayWork,
+                                 .forget = ForgetRecord,
                                  .links = VpCudaLinks,
                                  .patch_bytes = sizeof(vpatchdg::patch::PatchCells) + sizeof(vpatchdg::patch::PatchCovers) +
                                                 sizeof(uint8_t) + sizeof(int32_t)};

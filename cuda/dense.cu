@@ -86,7 +86,8 @@ static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, co
   }
 }
 
-/* row [BLOCK][ld] = D A_P, but D where A_PP is; column [ld][BLOCK] = what A has there. Block x of the grid does block x of both. */
+/* row [BLOCK][ld] = D A_P, with D in the place of A_PP; column [ld][BLOCK] = A's column of blocks. Block x of the grid does block x of
+   both. */
 static __global__ void __launch_bounds__(SPAN *SPAN)
   TakePanels(int32_t ld, int32_t p, const double *A, const double *D, double *row, double *column)
 {
@@ -122,7 +123,7 @@ static __global__ void __launch_bounds__(SPAN *SPAN) Eliminate(int32_t ld, int32
 
 /* The numbers along one index of an array [rows][..][order][inner] are multiplied by K [order][order]; rows are ld apart, with `lines` such
    lines each. */
-static __global__ void Change(int order, int32_t inner, int32_t lines, int32_t ld, const double *K, double *A)
+static __global__ void ChangeLines(int order, int32_t inner, int32_t lines, int32_t ld, const double *K, double *A)
 {
   const int32_t l = blockIdx.x * blockDim.x + threadIdx.x;
   double       *line = A + (size_t)blockIdx.y * ld + (size_t)(l / inner) * inner * order + l % inner, v[VP_MAX_N];
@@ -144,7 +145,7 @@ static __global__ void TakeDiagonal(int32_t n, int32_t first, int32_t ld, const 
 }
 
 template <class T>
-static __global__ void Round(int32_t n, int32_t ld, const double *rows, T *M)
+static __global__ void RoundRows(int32_t n, int32_t ld, const double *rows, T *M)
 {
   const int32_t j = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -199,9 +200,9 @@ struct DenseInverse {
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)ld * BLOCK * sizeof(double), "a dense inverse", &row.p));
     PetscCall(VpCudaAlloc((size_t)ld * BLOCK * sizeof(double), "a dense inverse", &column.p));
-    PetscCall(VpCudaAlloc(BLOCK * BLOCK * sizeof(double), "a dense inverse", &room.p));
+    PetscCall(VpCudaAlloc(BLOCK * BLOCK * sizeof(double), "a dense inverse", &pivot.p));
     for (int32_t p = 0; p < ld / BLOCK; p++) {
-      double *a = (double *)A.p, *D = (double *)room.p, *r = (double *)row.p, *c = (double *)column.p;
+      double *a = (double *)A.p, *D = (double *)pivot.p, *r = (double *)row.p, *c = (double *)column.p;
       PetscCall(
         VpCudaLaunch("inverse of a block", InvertBlock, {1, dim3(BLOCK, VP_MAX_THREADS / BLOCK)}, ld, a + (size_t)p * BLOCK * (ld + 1), D));
       PetscCall(VpCudaLaunch("panels", TakePanels, {ld / BLOCK, threads}, ld, p, a, D, r, c));
@@ -244,8 +245,8 @@ struct DenseInverse {
     K = (double *)matrices.p;
     for (int k = 0; k < d->dim; k++) {
       const int32_t inner = VpLineStride(k, n, n * n), lines = d->count / n * ld;
-      PetscCall(VpCudaLaunch("change of basis", Change, EachNumber(lines, 1), n, inner * ld, lines, 0, K, Rows()));
-      PetscCall(VpCudaLaunch("change of basis", Change, EachNumber(d->n / n, d->count), n, inner, d->n / n, ld, K + n * n, Rows()));
+      PetscCall(VpCudaLaunch("change of basis", ChangeLines, EachNumber(lines, 1), n, inner * ld, lines, 0, K, Rows()));
+      PetscCall(VpCudaLaunch("change of basis", ChangeLines, EachNumber(d->n / n, d->count), n, inner, d->n / n, ld, K + n * n, Rows()));
     }
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the matrices go */
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -264,8 +265,8 @@ PetscErrorCode VpCudaInvertDense(const VpDenseInverse *d, VpPrecision precision,
   PetscCall(inverse.Project(d->weight[1], d->first, d->count, inverse.Rows()));
   PetscCall(inverse.ChangeBasis());
   if (precision == VP_SINGLE)
-    PetscCall(VpCudaLaunch("rounding", Round<float>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (float *)M));
-  else PetscCall(VpCudaLaunch("rounding", Round<double>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (double *)M));
+    PetscCall(VpCudaLaunch("rounding", RoundRows<float>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (float *)M));
+  else PetscCall(VpCudaLaunch("rounding", RoundRows<double>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (double *)M));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the matrix goes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

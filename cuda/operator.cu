@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   to[S::lines] = own.Q;
 }
 
-/* y += sign times the terms of sides of a cell that hang, of those list[0], list[1], ... The block with its first one in the list works on
-   all of them. */
+/* y += sign times the terms of the hanging sides list[0], ..., list[n - 1]. The block with a cell's first side in the list works on all
+   sides of the cell. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
@@ -181,6 +181,13 @@ struct Operator {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Prepare(VpView *view)
+  {
+    PetscFunctionBegin;
+    view->plans = new ViewPlans<T, DIM, N>();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
   {
     const Field<T> f(view, x, ghosts.values);
@@ -192,7 +199,10 @@ struct Operator {
 
 void VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Operator>(precision, dim, degree, [ops](auto of) { ops->apply = of.Apply; });
+  VpCudaForKind<Operator>(precision, dim, degree, [ops](auto of) {
+    ops->prepare = of.Prepare;
+    ops->apply = of.Apply;
+  });
 }
 
 #define HANGING(DIM, N) \

@@ -1,5 +1,5 @@
-/* Functions at grids of points of cells. Grids of n or n + 2 points a direction have kernels in which a thread holds a line; all others,
-   those on sides above all, have one in which a thread makes a value. */
+/* Functions at grids of points of cells. Grids of n or n + 2 points per direction have kernels in which a thread holds a line. In the
+   kernel for all other grids, mostly those on sides, a thread makes a value. */
 #include "slopes.cuh"
 #include "plan/viewplans.cuh"
 
@@ -166,15 +166,15 @@ struct Points {
   static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                  const double *values, double *sum)
   {
-    PointPlan *plan = NULL;
-    double     part = 0;
-    auto       fill = [=](PointPlan *p) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &p->partial.p); };
-    auto       launch = [&](auto q) {
+    VpArray *sums = NULL;
+    double   part = 0;
+    auto     fill = [=](VpArray *array) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &array->p); };
+    auto     launch = [&](auto q) {
       constexpr int                  Q = decltype(q)::value;
       typedef PointLaunch<DIM, N, Q> L;
       const int                      blocks = VpBlocks(places->n, L::cells);
       const VpLaunch                 l = {blocks, L::threads};
-      double                        *partial = (double *)plan->partial.p;
+      double                        *partial = (double *)sums->p;
       bool                           done = false;
 
       PetscFunctionBegin;
@@ -190,7 +190,7 @@ struct Points {
 
     PetscFunctionBegin;
     if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall((VpCudaPlans<ViewPlans<T, DIM, N>>(view).points.Get(&plan, fill)));
+    PetscCall((VpCudaPlans<ViewPlans<T, DIM, N>>(view).points.Get(&sums, fill)));
     PetscCall(ForGrid(grid, launch));
     *sum += part;
     PetscFunctionReturn(PETSC_SUCCESS);

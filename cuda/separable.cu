@@ -214,7 +214,7 @@ struct BoxInverse {
     int  enough;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaProcessors(&enough));
+    PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &enough));
     if (blocks(ROWS * many, COLUMNS * 4) >= 2 * enough) PetscCall((Launch<many, 4>(t, n)));
     else if (blocks(ROWS * few, COLUMNS * wide) >= enough) PetscCall((Launch<few, wide>(t, n)));
     else PetscCall((Launch<few, wide / 2>(t, n)));

@@ -16,8 +16,8 @@ __host__ __device__ constexpr int DigitStride(int order, int i, const int (&radi
 }
 
 /* replacepatch.cuh */
-template <class T, int DIM, int N>
-struct PatchShape {
+template <int N>
+struct PatchFormulas {
   static constexpr int rounds = 1;                                  /* lines of a thread in each direction */
   static constexpr int patches = Max(1, 128 / (4 * N * N));         /* of a block */
   static constexpr int least = Max(1, 768 / (4 * N * N * patches)); /* blocks of a multiprocessor, which bounds the registers */
@@ -28,12 +28,14 @@ struct PatchShape {
   static constexpr int sf = 4 * N + 4;   /* from line to line of traces */
 };
 
+template <class T, int DIM, int N>
+struct PatchShape : PatchFormulas<N> {
+};
+
 /* the same where there are fewer patches than a device has room for, and all wait for the slowest: a thread holds one line */
 template <class T, int DIM, int N>
-struct FewPatchShape {
-  static constexpr int rounds = 1, patches = Max(1, 128 / (4 * N * N)), least = 2, width = 1;
-  static constexpr int sz = 4 * N * N + 1, stride = (2 * N - 1) * sz + 4 * N * N;
-  static constexpr int y = 132, x = 321, sf = 4 * N + 4;
+struct FewPatchShape : PatchFormulas<N> {
+  static constexpr int least = 2;
 };
 
 /* The same of grouped patches. A thread with two lines reads their tables from shared memory once for both. */

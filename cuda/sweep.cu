@@ -34,7 +34,7 @@ __global__ void GatherCurrent(int values, int32_t count, const int32_t *list, un
 template <class T, int DIM, int N>
 struct SweepKernels {
   typedef StagesLayout<T, DIM, N>      Few;
-  typedef ManyLayout<T, DIM, N>        Many;
+  typedef AnyLayout<T, DIM, N>         Many; /* more patches than the device has room for: a thread has two lines */
   typedef Patch<T, N>                  P;
   typedef Patch<T, N, GROUPED_PATCHES> Q;
 
@@ -50,7 +50,7 @@ struct SweepKernels {
     int processors;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaProcessors(&processors));
+    PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &processors));
     if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, form, list, first, last));
     else PetscCall(Any<Many>(f, w, form, list, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,8 +96,8 @@ struct SweepKernels {
     PetscCall(launch(NoBoundary(), like.plan.inside, VpCudaStream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  template <class Tail, class Of>
-  static PetscErrorCode Grouped(const LikeWork &like, VpOnce<GroupPlan<T, N>> &once, const Tail &tail, Of of)
+  template <bool ADDS, class Of>
+  static PetscErrorCode Grouped(const LikeWork &like, VpOnce<GroupPlan<T, N>> &once, Of of)
   {
     const GroupedPatches &grouped = like.plan.grouped;
     GroupPlan<T, N>      *groups = NULL;
@@ -110,18 +110,18 @@ struct SweepKernels {
     };
 
     PetscFunctionBegin;
-    PetscCall(once.Get(&groups, [&](GroupPlan<T, N> *p) { return GroupSetup<T, N, Tail>(like.setup, grouped, tail).Fill(p); }));
+    PetscCall(once.Get(&groups, [&](GroupPlan<T, N> *p) { return GroupSetup<T, N, ADDS>(like.setup, grouped).Fill(p); }));
     if (groups->launch[0].blocks && groups->launch[1].blocks && like.side == VpCudaStream) PetscCall(VpCudaFork(&like.side));
     PetscCall(launch(std::true_type(), like.side));
     PetscCall(launch(std::false_type(), VpCudaStream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  template <class Tail, class Of>
-  static PetscErrorCode Replacing(const LikeWork &like, const Tail &tail, Of of)
+  template <bool ADDS, class Of>
+  static PetscErrorCode Replacing(const LikeWork &like, Of of)
   {
     PetscFunctionBegin;
     PetscCall(Common(like, of));
-    PetscCall(Grouped(like, like.plan.replace, tail, of));
+    PetscCall(Grouped<ADDS>(like, like.plan.replace, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* patches that are not alike */
@@ -141,7 +141,7 @@ struct SweepKernels {
     PetscCall(like.setup.Plans().own.Get(&own, [&](OwnTables<T, N> *to) { return OwnSetup<T, N>(like.setup).Fill(to); }));
     PetscCall(Common(like, of));
     if (one) PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
-    else PetscCall(Grouped(like, like.plan.own, NoTail<T, N>(like.setup), of));
+    else PetscCall(Grouped<false>(like, like.plan.own, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -163,10 +163,10 @@ struct SweepKernels {
     auto one = [](const PatchList &) { return Replace<T, N, OneCoefficient>(); };
 
     PetscFunctionBegin;
-    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replacing(like, ReplaceTail<T, N>(like.setup), one));
+    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replacing<true>(like, one));
     else if constexpr (N >= VP_THIN_LEAST) {
       auto many = [&](const PatchList &list) { return Replace<T, N, CellCoefficients<T>>{like.Coefficients(list)}; };
-      if (which == REPLACE) PetscCall(Replacing(like, NoTail<T, N>(like.setup), many));
+      if (which == REPLACE) PetscCall(Replacing<false>(like, many));
       else PetscCall(SolveOwn(like));
     }
     PetscCall(Others(like, like.plan.rest, like.plan.nrest));

@@ -337,7 +337,7 @@ PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TileP
 template <int DIM, class S, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {
-  CellPlan *all = NULL;
+  Parts *all = NULL;
 
   PetscFunctionBegin;
   if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
@@ -355,8 +355,8 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(VpCudaCellPlan(view, first, last, &all));
-  PetscCall(VpCudaInParts(ghosts, [=](int part) { return cells(all->cell, part); }));
+  PetscCall(VpCudaGetParts(view, first, last, &all));
+  PetscCall(VpCudaInParts(ghosts, [=](int part) { return cells(*all, part); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::tile

@@ -1,4 +1,5 @@
-/* Traces on sides of cells, V and Q, [2][n^(dim-1)], from coefficients, and coefficients from traces. A thread holds one line. */
+/* Packs traces on sides of cells, V and Q [2][n^(dim-1)], from coefficients, and unpacks coefficients from traces. A thread holds one line.
+   */
 #include "cell.cuh"
 
 /* Line l that ends on a side, an item 2 dim cell + side of the list: its first value's place, its stride, its end on the side. */

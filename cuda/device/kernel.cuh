@@ -7,11 +7,14 @@
 
 extern cudaStream_t VpCudaStream;
 
-#define VpCudaCall(...) \
-  do { \
-    cudaError_t error_ = (__VA_ARGS__); \
-    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_)); \
-  } while (0)
+/* an error of CUDA as one of PETSc */
+static inline PetscErrorCode VpCudaCheck(cudaError_t error)
+{
+  PetscFunctionBegin;
+  PetscCheck(error == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#define VpCudaCall(...) PetscCall(VpCudaCheck(__VA_ARGS__))
 
 /* blocks, threads of each, bytes of shared memory beside what the kernel declares */
 struct VpLaunch {
@@ -65,12 +68,13 @@ __host__ __device__ constexpr int Max(int a, int b)
 {
   return a > b ? a : b;
 }
-__host__ __device__ constexpr int RoundUp(int a, int to)
+template <class Int>
+__host__ __device__ constexpr Int RoundUp(Int a, int to)
 {
   return (a + to - 1) / to * to;
 }
 
-/* Threads of a block that hold a line each, of cells with so many lines: one cell, or as many as the wanted threads have lines of. */
+/* A block whose threads hold one line each, of cells with LINES lines: as many whole cells as `wanted` threads hold, or one cell. */
 template <int LINES>
 struct LineShape {
   static constexpr int wanted = 128, lines = LINES, cells = Max(1, wanted / lines), threads = cells * lines;
@@ -119,8 +123,8 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill   VpCudaPlansOps, VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps,
-  VpCudaPointsOps, VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps;
+VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaPointsOps,
+  VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps;
 
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
@@ -163,7 +167,7 @@ void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *bas
     for (int k = 0; k < 2; k++)
       for (int i = 0; i < NT; i++) to[end][k][i] = (T)of(basis, end, k, i);
 }
-PetscErrorCode VpCudaProcessors(int *n); /* multiprocessors of the present device */
+PetscErrorCode VpCudaAttribute(cudaDeviceAttr, int *value); /* of the present device */
 
 /* streams.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the
    slots of VpBackend. Fork may be called inside Aside. */

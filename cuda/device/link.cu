@@ -23,7 +23,7 @@ void VpStreamLinkDestroy(StreamLink *link)
 }
 
 /* packing and unpacking are also the link's work */
-static PetscErrorCode Pack(const StreamLink *link, const VpMessages *m, int way, const void *from, void *to)
+static PetscErrorCode PackOnStream(const StreamLink *link, const VpMessages *m, int way, const void *from, void *to)
 {
   const cudaStream_t stream = VpCudaStream;
   PetscErrorCode     error;
@@ -41,14 +41,14 @@ PetscErrorCode VpStreamLinkPack(const StreamLink *link, const VpMessages *m, con
   PetscFunctionBegin;
   VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
   VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
-  if (roots) PetscCall(Pack(link, m, VP_OUT, roots, m->data[VP_OUT]));
+  if (roots) PetscCall(PackOnStream(link, m, VP_OUT, roots, m->data[VP_OUT]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpStreamLinkUnpack(const StreamLink *link, const VpMessages *m, void *leaves)
 {
   PetscFunctionBegin;
-  PetscCall(Pack(link, m, VP_IN, m->data[VP_IN], leaves));
+  PetscCall(PackOnStream(link, m, VP_IN, m->data[VP_IN], leaves));
   VpCudaCall(cudaEventRecord(link->ended, link->stream));
   VpCudaCall(cudaStreamWaitEvent(VpCudaStream, link->ended, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,7 +27,7 @@ struct NcclLink : StreamLink {
 };
 
   #define FIND(name) &&(nccl.name = (decltype(nccl.name))dlsym(nccl.library, "nccl" #name))
-static bool Open(void)
+static bool OpenLibrary(void)
 {
   if (nccl.library) return nccl.GetErrorString != NULL;
   nccl.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -46,7 +46,7 @@ static int DeleteLink(MPI_Comm, int, void *value, void *)
 
 /* NCCL's communicator, or NULL on all ranks; *why: what NCCL said on the first rank where it failed. Only messages from rank to rank are
    wanted: no multicast objects */
-static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why)
+static PetscErrorCode StartNccl(MPI_Comm comm, ncclComm_t *started, const char **why)
 {
   const char  *set = getenv("NCCL_NVLS_ENABLE");
   PetscMPIInt  rank, size;
@@ -74,7 +74,7 @@ static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why
 /* in every rank: the library is there, and starts */
 static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
 {
-  PetscMPIInt good = Open();
+  PetscMPIInt good = OpenLibrary();
   ncclComm_t  started;
   NcclLink   *link;
 
@@ -82,7 +82,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
   *why = "libnccl.so.2 is not there";
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Start(comm, &started, why));
+  PetscCall(StartNccl(comm, &started, why));
   if (!started) PetscFunctionReturn(PETSC_SUCCESS);
   link = new NcclLink();
   link->kind = &VpCudaNcclLinks;
@@ -92,7 +92,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
+static PetscErrorCode ConnectRanks(MPI_Comm comm, VpLink *link, const char **why)
 {
   static int key = MPI_KEYVAL_INVALID;
 
@@ -115,7 +115,7 @@ static PetscErrorCode SendReceive(NcclLink *link, const VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
+static PetscErrorCode BeginMessages(VpLink base, const VpMessages *m, const void *roots)
 {
   NcclLink      *link = (NcclLink *)base;
   PetscErrorCode error;
@@ -131,28 +131,22 @@ static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode End(VpLink link, const VpMessages *m, void *leaves)
+static PetscErrorCode EndMessages(VpLink link, const VpMessages *m, void *leaves)
 {
   return VpStreamLinkUnpack((NcclLink *)link, m, leaves);
 }
 
 #else
-static PetscErrorCode Connect(MPI_Comm, VpLink *link, const char **why)
+static PetscErrorCode ConnectRanks(MPI_Comm, VpLink *link, const char **why)
 {
   PetscFunctionBegin;
   *link = NULL;
   *why = "this library was built without it";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode Begin(VpLink, const VpMessages *, const void *)
-{
-  return PETSC_ERR_PLIB;
-}
-static PetscErrorCode End(VpLink, const VpMessages *, void *)
-{
-  return PETSC_ERR_PLIB;
-}
+static constexpr decltype(VpLinks::begin) BeginMessages = NULL;
+static constexpr decltype(VpLinks::end)   EndMessages = NULL;
 #endif
 
 extern "C" const VpLinks VpCudaNcclLinks = {
-  .name = "nccl", .connect = Connect, .reserve = NULL, .prepare = NULL, .remove = NULL, .begin = Begin, .end = End};
+  .name = "nccl", .connect = ConnectRanks, .reserve = NULL, .prepare = NULL, .remove = NULL, .begin = BeginMessages, .end = EndMessages};

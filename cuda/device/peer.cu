@@ -54,11 +54,6 @@ struct Route {
 
 enum { CHUNK = 1 << 25, ALIGNED = 256, MOST_BLOCKS = 64, EACH = 64 * VP_THREADS /* bytes that a block copies at least */ };
 
-static size_t Aligned(size_t bytes)
-{
-  return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
-
 /* words of a message by all blocks of its rank */
 template <class Word>
 __device__ __forceinline__ size_t CopyWords(const Out &out)
@@ -71,7 +66,7 @@ __device__ __forceinline__ size_t CopyWords(const Out &out)
 }
 
 /* blockIdx.y: which receiver */
-static __global__ void Push(int nin, const In *in, int nout, Out *outs)
+static __global__ void PushMessages(int nin, const In *in, int nout, Out *outs)
 {
   if (blockIdx.x == 0 && blockIdx.y == 0) {
     for (int i = threadIdx.x; i < nin; i += blockDim.x) *in[i].ack = in[i].received;
@@ -123,12 +118,12 @@ static cudaError_t AddChunk(PeerLink *link, size_t bytes)
   return error;
 }
 
-static PetscErrorCode Take(PeerLink *link, size_t bytes, size_t *chunk, char **p)
+static PetscErrorCode TakeBlock(PeerLink *link, size_t bytes, size_t *chunk, char **p)
 {
   cudaError_t error = cudaSuccess;
 
   PetscFunctionBegin;
-  bytes = Aligned(bytes);
+  bytes = RoundUp(bytes, ALIGNED);
   for (*chunk = 0; *chunk < link->own.size() && link->own[*chunk].taken + bytes > link->own[*chunk].bytes; ++*chunk) {
   }
   if (*chunk == link->own.size()) error = AddChunk(link, PetscMax(bytes, (size_t)CHUNK));
@@ -142,7 +137,7 @@ static PetscErrorCode Take(PeerLink *link, size_t bytes, size_t *chunk, char **p
 }
 
 /* where a rank's chunk is mapped: another one's, or, of messages to itself, its own */
-static cudaError_t Map(PeerLink *link, const cudaIpcMemHandle_t *handle, char **p)
+static cudaError_t MapChunk(PeerLink *link, const cudaIpcMemHandle_t *handle, char **p)
 {
   Mapped      mapped = {*handle, NULL};
   cudaError_t error;
@@ -164,7 +159,7 @@ static cudaError_t Map(PeerLink *link, const cudaIpcMemHandle_t *handle, char **
 
 /* ---- one set of messages */
 
-static PetscErrorCode Remove(VpLink base, VpMessages *m)
+static PetscErrorCode RemoveMessages(VpLink base, VpMessages *m)
 {
   PeerLink *link = (PeerLink *)base;
   Route    *route = (Route *)m->route;
@@ -177,15 +172,15 @@ static PetscErrorCode Remove(VpLink base, VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Reserve(VpLink link, VpMessages *m)
+static PetscErrorCode ReserveMessages(VpLink link, VpMessages *m)
 {
-  const size_t counts = Aligned(sizeof(uint32_t) * (size_t)(m->n[VP_IN] + m->n[VP_OUT] + 1));
+  const size_t counts = RoundUp(sizeof(uint32_t) * (size_t)(m->n[VP_IN] + m->n[VP_OUT] + 1), ALIGNED);
   Route       *route;
   size_t       chunk;
   char        *p;
 
   PetscFunctionBegin;
-  PetscCall(Take((PeerLink *)link, counts + VpMessageItems(m, VP_IN) * m->block, &chunk, &p));
+  PetscCall(TakeBlock((PeerLink *)link, counts + VpMessageItems(m, VP_IN) * m->block, &chunk, &p));
   route = new Route();
   route->chunk = chunk;
   route->counts = (volatile uint32_t *)p;
@@ -231,7 +226,7 @@ static PetscErrorCode TakeOffers(PeerLink *link, const VpMessages *m, const Offe
     const PetscInt first = m->start[VP_OUT][i];
     const size_t   bytes = (size_t)(m->start[VP_OUT][i + 1] - first) * m->block;
 
-    VpCudaCall(Map(link, &offer.handle, &p));
+    VpCudaCall(MapChunk(link, &offer.handle, &p));
     out[i] = {(const char *)m->data[VP_OUT] + (size_t)first * m->block,
               p + offer.data,
               bytes,
@@ -244,7 +239,7 @@ static PetscErrorCode TakeOffers(PeerLink *link, const VpMessages *m, const Offe
   for (int i = 0; i < m->n[VP_IN]; i++) {
     const Offer &offer = offers[m->rank[VP_IN][i]];
 
-    VpCudaCall(Map(link, &offer.handle, &p));
+    VpCudaCall(MapChunk(link, &offer.handle, &p));
     in[i] = {route->counts + i, (volatile uint32_t *)(p + offer.ack), 0};
   }
   route->blocks = PetscMin(VpBlocks((int32_t)PetscMin(most, (size_t)INT32_MAX / 2), EACH), MOST_BLOCKS);
@@ -253,7 +248,7 @@ static PetscErrorCode TakeOffers(PeerLink *link, const VpMessages *m, const Offe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(VpLink base, VpMessages *m)
+static PetscErrorCode PrepareMessages(VpLink base, VpMessages *m)
 {
   PeerLink   *link = (PeerLink *)base;
   PetscMPIInt size;
@@ -267,19 +262,19 @@ static PetscErrorCode Prepare(VpLink base, VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
+static PetscErrorCode BeginMessages(VpLink base, const VpMessages *m, const void *roots)
 {
   const PeerLink *link = (const PeerLink *)base;
   const Route    *route = (const Route *)m->route;
 
   PetscFunctionBegin;
   PetscCall(VpStreamLinkPack(link, m, roots));
-  PetscCall(VpCudaLaunch("messages to peers", Push, {dim3(route->blocks, PetscMax(m->n[VP_OUT], 1)), VP_THREADS, 0, link->stream},
+  PetscCall(VpCudaLaunch("messages to peers", PushMessages, {dim3(route->blocks, PetscMax(m->n[VP_OUT], 1)), VP_THREADS, 0, link->stream},
                          m->n[VP_IN], (const In *)route->in.p, m->n[VP_OUT], (Out *)route->out.p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode End(VpLink base, const VpMessages *m, void *leaves)
+static PetscErrorCode EndMessages(VpLink base, const VpMessages *m, void *leaves)
 {
   const PeerLink *link = (const PeerLink *)base;
   const Route    *route = (const Route *)m->route;
@@ -308,7 +303,7 @@ static int DeleteLink(MPI_Comm comm, int, void *value, void *)
 
 /* Every rank writes its number to its place in the chunks of all others. *error: the first one, so far or on the way, or one that says that
    numbers got lost. */
-static PetscErrorCode Try(PeerLink *link, cudaError_t *error)
+static PetscErrorCode TestLink(PeerLink *link, cudaError_t *error)
 {
   PetscMPIInt        rank, size;
   cudaIpcMemHandle_t own = {};
@@ -326,7 +321,7 @@ static PetscErrorCode Try(PeerLink *link, cudaError_t *error)
   PetscCallMPI(MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, link->comm));
   for (int i = 0; i < size && *error == cudaSuccess; i++) {
     if (i == rank) continue;
-    *error = Map(link, &all[i], &p);
+    *error = MapChunk(link, &all[i], &p);
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(p + rank * sizeof(int), &rank, sizeof(int), cudaMemcpyHostToDevice, link->stream);
   }
   (void)cudaStreamSynchronize(link->stream);
@@ -363,7 +358,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   link->comm = comm;
   error = AddChunk(link, CHUNK);
   PetscCall(VpStreamLinkCreate(link));
-  PetscCall(Try(link, &error));
+  PetscCall(TestLink(link, &error));
   failed = error;
   PetscCall(VpLinkFailure(comm, cudaSuccess, &failed));
   *why = cudaGetErrorString((cudaError_t)failed);
@@ -372,12 +367,17 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
+static PetscErrorCode ConnectRanks(MPI_Comm comm, VpLink *link, const char **why)
 {
   static int key = MPI_KEYVAL_INVALID;
 
   return VpLinkOnce(comm, &key, CreateLink, DeleteLink, link, why);
 }
 
-extern "C" const VpLinks VpCudaPeerLinks = {
-  .name = "peer", .connect = Connect, .reserve = Reserve, .prepare = Prepare, .remove = Remove, .begin = Begin, .end = End};
+extern "C" const VpLinks VpCudaPeerLinks = {.name = "peer",
+                                            .connect = ConnectRanks,
+                                            .reserve = ReserveMessages,
+                                            .prepare = PrepareMessages,
+                                            .remove = RemoveMessages,
+                                            .begin = BeginMessages,
+                                            .end = EndMessages};

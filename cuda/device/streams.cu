@@ -8,7 +8,7 @@ static struct {
   cudaEvent_t  forked, joined;
 } beside[STREAMS];
 
-static PetscErrorCode Fork(int i)
+static PetscErrorCode ForkStream(int i)
 {
   auto *b = &beside[i];
 
@@ -23,7 +23,7 @@ static PetscErrorCode Fork(int i)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Join(int i)
+static PetscErrorCode JoinStream(int i)
 {
   PetscFunctionBegin;
   VpCudaCall(cudaEventRecord(beside[i].joined, beside[i].stream));
@@ -34,14 +34,14 @@ static PetscErrorCode Join(int i)
 PetscErrorCode VpCudaFork(cudaStream_t *side)
 {
   PetscFunctionBegin;
-  PetscCall(Fork(BESIDE));
+  PetscCall(ForkStream(BESIDE));
   *side = beside[BESIDE].stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCudaJoin(void)
 {
-  return Join(BESIDE);
+  return JoinStream(BESIDE);
 }
 
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context)
@@ -50,7 +50,7 @@ PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context)
   PetscErrorCode     error;
 
   PetscFunctionBegin;
-  PetscCall(Fork(ASIDE));
+  PetscCall(ForkStream(ASIDE));
   VpCudaStream = beside[ASIDE].stream;
   error = work(context);
   VpCudaStream = outer;
@@ -60,5 +60,5 @@ PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context)
 
 PetscErrorCode VpCudaRejoin(void)
 {
-  return Join(ASIDE);
+  return JoinStream(ASIDE);
 }

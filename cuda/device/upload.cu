@@ -14,7 +14,7 @@ static struct {
 } stage[2];
 
 /* After an error of CUDA nothing can be released: PetscFinalize goes on without. */
-static PetscErrorCode Close(void)
+static PetscErrorCode CloseStage(void)
 {
   for (int i = 0; i < 2; i++) {
     if (stage[i].host) (void)cudaFreeHost(stage[i].host);
@@ -26,7 +26,7 @@ static PetscErrorCode Close(void)
 }
 
 /* *open = false where there is no page-locked memory to be had */
-static PetscErrorCode Open(bool *open)
+static PetscErrorCode OpenStage(bool *open)
 {
   PetscFunctionBegin;
   *open = true;
@@ -34,8 +34,8 @@ static PetscErrorCode Open(bool *open)
   for (int i = 0; i < 2 && *open; i++)
     *open = cudaMallocHost(&stage[i].host, STAGE) == cudaSuccess &&
             cudaEventCreateWithFlags(&stage[i].sent, cudaEventDisableTiming) == cudaSuccess;
-  if (*open) PetscCall(PetscRegisterFinalize(Close));
-  else PetscCall(Close());
+  if (*open) PetscCall(PetscRegisterFinalize(CloseStage));
+  else PetscCall(CloseStage());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,7 +45,7 @@ struct Piece {
   size_t      bytes;
 };
 
-static void Copy(void *context, int32_t, int32_t first, int32_t last)
+static void CopyPiece(void *context, int32_t, int32_t first, int32_t last)
 {
   const Piece *p = (const Piece *)context;
   const size_t at = (size_t)first * ITEM;
@@ -53,14 +53,14 @@ static void Copy(void *context, int32_t, int32_t first, int32_t last)
   memcpy(p->to + at, p->from + at, PetscMin(p->bytes, (size_t)last * ITEM) - at);
 }
 
-static PetscErrorCode Staged(const char *host, size_t bytes, char *p)
+static PetscErrorCode UploadStaged(const char *host, size_t bytes, char *p)
 {
   PetscFunctionBegin;
   for (size_t at = 0, i = 0; at < bytes; at += STAGE, i = 1 - i) {
     Piece piece = {host + at, stage[i].host, PetscMin(bytes - at, (size_t)STAGE)};
 
     VpCudaCall(cudaEventSynchronize(stage[i].sent));
-    VpLoop((int32_t)((piece.bytes + ITEM - 1) / ITEM), Copy, &piece);
+    VpLoop((int32_t)((piece.bytes + ITEM - 1) / ITEM), CopyPiece, &piece);
     VpCudaCall(cudaMemcpyAsync(p + at, piece.to, piece.bytes, cudaMemcpyHostToDevice, VpCudaStream));
     VpCudaCall(cudaEventRecord(stage[i].sent, VpCudaStream));
   }
@@ -72,8 +72,8 @@ PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *p)
   bool staged = VpThreads > 1 && bytes > STAGE;
 
   PetscFunctionBegin;
-  if (staged) PetscCall(Open(&staged));
-  if (staged) PetscCall(Staged((const char *)host, bytes, (char *)p));
+  if (staged) PetscCall(OpenStage(&staged));
+  if (staged) PetscCall(UploadStaged((const char *)host, bytes, (char *)p));
   else if (bytes) VpCudaCall(cudaMemcpyAsync(p, host, bytes, cudaMemcpyHostToDevice, VpCudaStream));
   if (bytes) PetscCall(PetscLogCpuToGpu(bytes));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream));

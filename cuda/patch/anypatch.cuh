@@ -333,12 +333,6 @@ struct AnyPatch {
   }
 };
 
-/* Blocks where there are more patches than the device has room for: a thread has two lines. */
-template <class T, int DIM, int N>
-struct ManyLayout {
-  typedef AnyLayout<T, DIM, N> Any;
-  static constexpr int         patches = Any::patches, block = Any::block, least = Any::least;
-};
 /* bytes of shared memory. values: whether patches keep theirs */
 template <class L, class T>
 constexpr size_t AnyBytes(bool values)

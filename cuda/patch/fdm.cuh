@@ -22,7 +22,7 @@ struct PatchTables {
   T                    add[2][2][N];                   /* [side][trace][n] what the traces beyond a side in z add */
   T                    lambda[m];                      /* eigenvalues along x */
   T                    trace[2][2][nt];                /* [end][value, slope] from coefficients to traces */
-  int same[3]; /* the direction whose matrices a direction takes; all take those of x if they are equal, to spare the cache */
+  int                  same[3]; /* the direction whose matrices a direction takes: x for all if they are equal, which spares the cache */
 
   template <int D>
   __device__ __forceinline__ int Same() const
@@ -153,8 +153,8 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
   }
 }
 
-/* How a patch lies along a direction: no side of it is at the boundary, the lower one is, or the upper one. Grouped
-   patches, which have their own tables, lie inside, or take full matrices there. */
+/* How a patch lies along a direction: inside, at the boundary with its lower side, or with its upper side. Grouped patches, which have
+   their own tables, lie inside, or take full matrices. */
 enum : int { LIES_INSIDE, LIES_LOWER, LIES_UPPER, LIES_FULL };
 
 /* Calls out(r, i, value) for all values of F v and B v along D, for a patch that lies so. v is lost. */

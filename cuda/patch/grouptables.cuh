@@ -25,8 +25,8 @@ struct GroupBlock {
   int entry[3]; /* start, in Wides, GROUP_FULL, the sides at boundaries as bits (GROUP_SIDE) */
   int patches;  /* the first one in launch order, times GROUP_MOST; how many */
 };
-/* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in replacepatch.cuh, [side][n][2] as of
-   PatchTable.add. */
+/* Offsets of the parts of a tail, counted back from its end: the eigenvalues, and before them, for replacepatch.cuh, [side][n][2] numbers
+   like PatchTable::add. */
 template <int N>
 struct GroupTail {
   static constexpr int lambda = 2 * N, add = lambda + 4 * N;

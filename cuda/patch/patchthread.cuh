@@ -51,8 +51,8 @@ struct PatchThread {
   int             kx, ky, kz;     /* how it lies along each direction (LIES_INSIDE, ...) */
   T               v[R][m];        /* its lines */
 
-  /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
-     `pointers` of the latter two. */
+  /* Thread of patch `at` of the launch. A block's shared memory has planes, `traces` numbers per patch, and, from byte `start` on,
+     `pointers` pointers per patch. */
   __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &boundary, const PatchWork<T> &w, unsigned before, int32_t at,
                                          unsigned char *shared, int traces, size_t start, int pointers)
       : t(tables), boundary(boundary), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)

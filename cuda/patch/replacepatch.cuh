@@ -1,7 +1,7 @@
-/* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
-   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are grouped, so
-   that those of a block have the same tables (grouptables.cuh). Where the coefficient varies over cells of one size, the patch's is s
-   times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at sides.
+/* One colour of the patch smoother on like patches, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches have the
+   same 1D tables, which are their own mirror images. Only their sides on the domain boundary differ. Or patches are grouped, so that the
+   patches of a block have the same tables (grouptables.cuh). If the coefficient varies over cells of one size, the patch's coefficient is s
+   times that of its tables (VpPatchView.weight is 1/s), and traces add what they add for coefficient 1, times the harmonic means at sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
@@ -126,7 +126,8 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
     }
     Sync();
   }
-  /* Where the pair is that traces beyond side s along D add to value i of a line. AddZ: number f of it along z, for a constant i */
+  /* Add: address of the pair of numbers that traces beyond side s along D add to value i of a line. AddZ: number f of the pair along z, for
+     a constant i */
   template <int D>
   __device__ __forceinline__ const T *Add(int s, int i) const
   {

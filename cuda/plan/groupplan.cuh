@@ -20,49 +20,20 @@ static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *
   if (!threadIdx.x) e.mirrored = mirrored[k.type];
 }
 
-/* What is in the tails besides eigenvalues: nothing, or what traces beyond the sides add. Fill writes size - 2n numbers. */
-template <class T, int N>
-struct NoTail {
-  static constexpr int size = GroupTail<N>::lambda;
-
-  NoTail(const SweepSetup<T, N> &)
-  {
-  }
-  void Fill(const GroupEntry<T, N> &, int, T *)
-  {
-  }
-};
-template <class T, int N>
-struct ReplaceTail {
-  static constexpr int nt = VpThinLayers(N, 3), size = GroupTail<N>::add;
-
-  T traces[2][2][nt];
-
-  ReplaceTail(const SweepSetup<T, N> &setup)
-  {
-    VpTabulate(VpBasisTrace, setup.view->basis, traces);
-  }
-  void Fill(const GroupEntry<T, N> &e, int, T *to)
-  {
-    for (int s = 0; s < 2; s++)
-      for (int i = 0; i < N; i++)
-        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + VpLineSide(N, s), traces[1 - s], f, i);
-  }
-};
-
-template <class T, int N, class Tail>
+/* ADDS: tails of entries have, before the eigenvalues, what traces beyond the sides add */
+template <class T, int N, bool ADDS>
 struct GroupSetup {
-  static constexpr int     m = 2 * N, each = Patch<T, N, GROUPED_PATCHES>::patches, W = Wide<T>::n, tails = RoundUp(Tail::size, W);
+  static constexpr int     m = 2 * N, each = Patch<T, N, GROUPED_PATCHES>::patches, W = Wide<T>::n, nt = VpThinLayers(N, 3);
+  static constexpr int     tail = ADDS ? GroupTail<N>::add : GroupTail<N>::lambda, tails = RoundUp(tail, W);
   static constexpr int32_t few = 512; /* blocks that are not worth a launch of their own */
 
   const SweepSetup<T, N>        setup;
   const GroupedPatches *const   grouped;
-  Tail                          tail;
   std::vector<GroupEntry<T, N>> entry;
   std::vector<int>              place; /* [entries] GroupBlock.entry */
   std::vector<T>                table; /* PatchTable, then the entries */
 
-  GroupSetup(const SweepSetup<T, N> &of, const GroupedPatches &which, const Tail &t) : setup(of), grouped(&which), tail(t)
+  GroupSetup(const SweepSetup<T, N> &of, const GroupedPatches &which) : setup(of), grouped(&which)
   {
   }
   bool IsFull(int32_t e) const
@@ -74,15 +45,17 @@ struct GroupSetup {
     return IsFull(group.entry[0]) || IsFull(group.entry[1]) || IsFull(group.entry[2]);
   }
 
-  void AddEntry(int32_t e)
+  void AddEntry(int32_t e, const T (&traces)[2][2][nt])
   {
     const T *fdm = entry[e].fdm;
-    T        numbers[Tail::size], F[2 * N * N], B[2 * N * N];
+    T        numbers[tail], *to = numbers, F[2 * N * N], B[2 * N * N];
 
-    tail.Fill(entry[e], grouped->entries[e].sides, numbers);
-    SweepSetup<T, N>::Eigenvalues(fdm + VpLambdaAt(m), 0, numbers + Tail::size - m);
-    table.resize(table.size() + tails - Tail::size);
-    table.insert(table.end(), numbers, numbers + Tail::size);
+    for (int s = 0; ADDS && s < 2; s++)
+      for (int i = 0; i < N; i++)
+        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(entry[e].line[s] + VpLineSide(N, s), traces[1 - s], f, i);
+    SweepSetup<T, N>::Eigenvalues(fdm + VpLambdaAt(m), 0, to);
+    table.resize(table.size() + tails - tail);
+    table.insert(table.end(), numbers, numbers + tail);
     place.push_back((int)(table.size() / W) | IsFull(e) * GROUP_FULL | grouped->entries[e].sides * GROUP_SIDE);
     if (IsFull(e)) table.insert(table.end(), fdm, fdm + VpLambdaAt(m));
     else {
@@ -132,7 +105,6 @@ struct GroupSetup {
   /* In the thin basis a pair is two coefficients, else a value and a slope. */
   void Ending(T (*ending)[4]) const
   {
-    constexpr int nt = VpThinLayers(N, 3);
     const double *B = setup.view->ending;
     T             traces[2][2][nt], expand[2][2][nt];
 
@@ -161,7 +133,7 @@ struct GroupSetup {
     Ending(plan->tables.ending);
     table.resize(RoundUp(PatchTable<N>::size, W));
     if (!setup.Uniform()) PetscCall(setup.Sides(plan->tables.add, table.data()));
-    for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);
+    for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e, plan->tables.trace);
     PetscCall(VpCudaPlace(table.data(), table.size() * sizeof(T), "tables of grouped patches", &plan->table));
     for (const PatchGroup &group : grouped->groups) mirrored += IsFull(group) ? 0 : VpBlocks(group.n, each);
     for (const PatchGroup &group : grouped->groups) {

@@ -27,30 +27,36 @@ PetscErrorCode VpCudaReadsGhosts(const VpView *view, int32_t first, int32_t last
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaCellPlan(const VpView *view, int32_t first, int32_t last, CellPlan **plan)
+PetscErrorCode VpCudaListParts(int32_t first, int32_t last, const uint8_t *reads, const uint8_t *taken, Parts *cell)
 {
-  auto fill = [=](CellPlan *p) {
-    Parts   *cell = &p->cell;
+  std::vector<int32_t> list;
+
+  PetscFunctionBegin;
+  for (int part = 0; part < 2; part++) {
+    const size_t before = list.size();
+
+    for (int32_t i = 0; i < last - first; i++) {
+      if (!(taken && taken[i]) && (reads && reads[i] ? VP_OUTER : VP_INNER) == part) list.push_back(first + i);
+    }
+    cell->n[part] = (int32_t)(list.size() - before);
+  }
+  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "inner and outer cells", &cell->list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaGetParts(const VpView *view, int32_t first, int32_t last, Parts **cells)
+{
+  auto fill = [=](Parts *all) {
     uint8_t *reads;
-    int32_t *list, n = 0;
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    cell->start = first;
-    cell->n[VP_INNER] = last - first;
-    if (!reads) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscMalloc1(last - first, &list));
-    for (int part = 0; part < 2; part++) {
-      for (int32_t i = 0; i < last - first; i++) {
-        if (reads[i] == part) list[n++] = first + i;
-      }
-      cell->n[part] = n - (part == VP_OUTER ? cell->n[VP_INNER] : 0);
-    }
-    PetscCall(VpCudaPlace(list, (size_t)n * sizeof(int32_t), "inner and outer cells", &cell->list));
-    PetscCall(PetscFree(list));
+    all->start = first;
+    all->n[VP_INNER] = last - first;
+    if (reads) PetscCall(VpCudaListParts(first, last, reads, NULL, all));
     PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  return VpCudaPlans<CellPlans>(view).cells.Get(first, last, plan, fill);
+  return VpCudaPlans<CellPlans>(view).cells.Get(first, last, cells, fill);
 }

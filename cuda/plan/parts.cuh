@@ -1,4 +1,5 @@
-/* Cells or tiles in two parts: inner ones, whose A x reads no ghosts, are worked on while ghosts are under way; outer ones after. */
+/* Cells or tiles in two parts. A x reads no ghosts on inner ones, so it works on these while ghosts travel, and on outer ones afterwards.
+   */
 #pragma once
 #include "../device/kernel.cuh"
 
@@ -14,13 +15,13 @@ struct Parts {
   }
 };
 
-struct CellPlan {
-  Parts cell;
-};
-/* the cells [first, last) of a view */
-PetscErrorCode VpCudaCellPlan(const VpView *, int32_t first, int32_t last, CellPlan **);
+/* *cells = the cells [first, last) of a view */
+PetscErrorCode VpCudaGetParts(const VpView *, int32_t first, int32_t last, Parts **cells);
 /* reads[i]: does A x on cell first + i read ghosts? [last - first], NULL if none does. The caller frees it. */
 PetscErrorCode VpCudaReadsGhosts(const VpView *, int32_t first, int32_t last, uint8_t **reads);
+
+/* Lists the cells [first, last) that are not taken, inner ones first. reads, taken: [last - first], or NULL: none */
+PetscErrorCode VpCudaListParts(int32_t first, int32_t last, const uint8_t *reads, const uint8_t *taken, Parts *cell);
 
 /* run(part) for both parts; where ghosts are under way, the outer one follows them beside the inner one */
 template <class F>

@@ -36,11 +36,12 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
 /* Patches grouped by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
 enum { KINDS_INSIDE, KINDS_BOUNDARY, KINDS_REST, KINDS_LEFT_OUT, KINDS };
 struct ByKind {
-  int32_t  first;       /* patch */
-  uint8_t *kind;        /* [count] of them */
-  int32_t (*at)[KINDS]; /* [piece] how many; then where the next one goes */
-  int32_t *patch;       /* [count] */
-  uint8_t *kinds;       /* [count] kind of patch[i] */
+  int32_t  first; /* patch */
+  uint8_t *kind;  /* [count] kind of patch first + i */
+  int32_t *at;    /* [KINDS][pieces] how many patches; then where the first one goes */
+  int32_t  pieces;
+  int32_t *patch; /* [count] */
+  uint8_t *kinds; /* [count] kind of patch[i] */
 };
 static inline int KindOf(uint8_t kind)
 {
@@ -55,13 +56,14 @@ static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last
   int32_t       n[KINDS] = {};
 
   for (int32_t i = first; i < last; i++) n[KindOf(by->kind[i])]++;
-  for (int k = 0; k < KINDS; k++) by->at[piece][k] = n[k];
+  for (int k = 0; k < KINDS; k++) by->at[k * by->pieces + piece] = n[k];
 }
 static void StoreKinds(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const ByKind *by = (const ByKind *)context;
-  int32_t      *at = by->at[piece];
+  int32_t       at[KINDS];
 
+  for (int k = 0; k < KINDS; k++) at[k] = by->at[k * by->pieces + piece];
   for (int32_t i = first; i < last; i++) {
     const int32_t to = at[KindOf(by->kind[i])]++;
     by->patch[to] = by->first + i;
@@ -253,11 +255,10 @@ struct SweepSetup {
   PetscErrorCode GroupsFit(bool *fit) const
   {
     const size_t tables = 3 * (size_t)(RoundUp(GroupTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
-    int          device, most;
+    int          most;
 
     PetscFunctionBegin;
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    PetscCall(VpCudaAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
     *fit = OwnShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -295,31 +296,25 @@ struct SweepSetup {
   PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan<T, N> *plan) const
   {
     const int32_t pieces = VpLoopPieces(count);
-    ByKind        by = {first, NULL, NULL, NULL, NULL};
-    int32_t       end[KINDS], n = 0;
+    ByKind        by = {first, NULL, NULL, pieces, NULL, NULL};
+    int32_t       start[KINDS];
 
     PetscFunctionBegin;
-    PetscCall(PetscMalloc1(pieces, &by.at));
+    PetscCall(PetscMalloc1(KINDS * pieces, &by.at));
     PetscCall(VpMallocLarge(count, &by.kind));
     PetscCall(VpMallocLarge(count, &by.patch));
     PetscCall(VpMallocLarge(count, &by.kinds));
     PetscCall(Kinds(selected, !GroupsBoundary(selected), first, count, by.kind));
     VpLoop(count, CountKinds, &by);
-    for (int k = 0; k < KINDS; k++) {
-      for (int32_t piece = 0; piece < pieces; piece++) {
-        const int32_t here = by.at[piece][k];
-        by.at[piece][k] = n;
-        n += here;
-      }
-      end[k] = n;
-    }
+    VpLoopSum(KINDS * pieces, by.at);
+    for (int k = 0; k < KINDS; k++) start[k] = by.at[k * pieces];
     VpLoop(count, StoreKinds, &by);
-    plan->inside.n = end[KINDS_INSIDE];
-    plan->boundary.n = end[KINDS_BOUNDARY] - end[KINDS_INSIDE];
-    plan->nrest = end[KINDS_REST] - end[KINDS_BOUNDARY];
-    PetscCall(List(by.patch + end[KINDS_INSIDE], by.kinds + end[KINDS_INSIDE], &plan->boundary));
+    plan->inside.n = start[KINDS_BOUNDARY];
+    plan->boundary.n = start[KINDS_REST] - start[KINDS_BOUNDARY];
+    plan->nrest = start[KINDS_LEFT_OUT] - start[KINDS_REST];
+    PetscCall(List(by.patch + start[KINDS_BOUNDARY], by.kinds + start[KINDS_BOUNDARY], &plan->boundary));
     PetscCall(List(by.patch, NULL, &plan->inside));
-    int32_t *rest = by.patch + end[KINDS_BOUNDARY];
+    int32_t *rest = by.patch + start[KINDS_REST];
     PetscCall(GroupRest(rest, plan));
     plan->nrest -= plan->grouped.list.n;
     PetscCall(VpCudaPlace(rest + plan->grouped.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));

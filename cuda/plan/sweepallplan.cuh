@@ -4,15 +4,6 @@
 #include <algorithm>
 
 namespace vpatchdg::patch {
-/* to[i] = from[list[i]], `width` numbers each */
-template <class A>
-static __global__ void SelectPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
-{
-  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (i < n * width) to[i] = from[(size_t)list[i / width] * width + i % width];
-}
-
 /* makes a plan */
 template <class T, int DIM, int N>
 struct SweepAllSetup {
@@ -103,7 +94,7 @@ struct SweepAllSetup {
     PetscFunctionBegin;
     VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllStages<T, DIM, N, OTHERS>, Layout::block, bytes));
-    PetscCall(VpCudaProcessors(&processors));
+    PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &processors));
     *blocks *= processors;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -180,17 +171,16 @@ struct SweepAllSetup {
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* an array of the others, from those of the stages' views */
-  template <class A, class Of>
-  PetscErrorCode Select(const int32_t *numbers, int width, Of of, VpArray *to) const
+  /* an array of the others with `block` bytes each, from the stages' views */
+  template <class Of>
+  PetscErrorCode Select(const int32_t *numbers, size_t block, Of of, VpArray *to) const
   {
     PetscFunctionBegin;
-    PetscCall(VpCudaAlloc((size_t)plan->others * width * sizeof(A), "patches by stages", &to->p));
+    PetscCall(VpCudaAlloc((size_t)plan->others * block, "patches by stages", &to->p));
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
 
-      PetscCall(VpCudaLaunch("patches by stages", SelectPatches<A>, {VpBlocks(count * width, VP_THREADS), VP_THREADS}, numbers + from,
-                             count, width, (const A *)of(step[i]->patches), (A *)to->p + (size_t)from * width));
+      PetscCall(VpBackendCuda.move(count, block, numbers + from, of(step[i]->patches), NULL, (char *)to->p + (size_t)from * block));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -205,13 +195,12 @@ struct SweepAllSetup {
     PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
     PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
     const int32_t *list = (const int32_t *)numbers.p;
-    PetscCall(Select<int32_t>(
-      list, 1 << DIM, [](const VpPatchView *p) { return p->patch; }, &plan->patch));
-    PetscCall(Select<int32_t>(
-      list, DIM, [](const VpPatchView *p) { return p->type; }, &plan->type));
-    if (v->weight)
-      PetscCall(Select<T>(
-        list, 1, [](const VpPatchView *p) { return p->weight; }, &plan->weight));
+    auto           patch = [](const VpPatchView *p) { return p->patch; };
+    auto           type = [](const VpPatchView *p) { return p->type; };
+    auto           weight = [](const VpPatchView *p) { return p->weight; };
+    PetscCall(Select(list, sizeof(int32_t) << DIM, patch, &plan->patch));
+    PetscCall(Select(list, sizeof(int32_t) * DIM, type, &plan->type));
+    if (v->weight) PetscCall(Select(list, sizeof(T), weight, &plan->weight));
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
     v->patch = (const int32_t *)plan->patch.p;
     v->type = (const int32_t *)plan->type.p;

@@ -123,21 +123,13 @@ struct TileSetup {
   static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<S> *plan)
   {
     std::vector<uint8_t> taken((size_t)(last - first), 0);
-    std::vector<int32_t> cell;
     uint8_t             *reads;
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
     for (int i = 0; i <= view->nsize; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
-    for (int part = 0; rest && part < 2; part++) {
-      for (int32_t c = first; c < last; c++) {
-        if (!taken[c - first] && (reads && reads[c - first] ? VP_OUTER : VP_INNER) == part) cell.push_back(c);
-      }
-      plan->cell.n[part] = (int32_t)cell.size() - (part == VP_OUTER ? plan->cell.n[VP_INNER] : 0);
-    }
-    if (plan->HasTiles() && !cell.empty())
-      PetscCall(VpCudaPlace(cell.data(), cell.size() * sizeof(int32_t), "cells outside tiles", &plan->cell.list));
+    if (rest && plan->HasTiles()) PetscCall(VpCudaListParts(first, last, reads, taken.data(), &plan->cell));
     PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -5,7 +5,7 @@
 
 /* of all precisions, dimensions and degrees */
 struct CellPlans : VpPlans {
-  VpByRange<CellPlan> cells;
+  VpByRange<Parts>    cells;
   VpByRange<HangPlan> hanging;
 };
 /* of views that may have tiles, of either shape */
@@ -27,10 +27,6 @@ struct ConvertPlan {
   VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells come in two parts */
   int          blocks;
 };
-/* points.cu */
-struct PointPlan {
-  VpArray partial; /* sums, one per block */
-};
 /* interfaces.cu */
 struct InterfacePlan {
   VpArray ready;
@@ -39,6 +35,6 @@ struct InterfacePlan {
 template <class T, int DIM, int N>
 struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<ConvertPlan<T, N>> convert;
-  VpOnce<PointPlan>         points;
+  VpOnce<VpArray>           points; /* points.cu: sums, one per block */
   VpOnce<InterfacePlan>     interfaces;
 };

@@ -175,7 +175,8 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaStreamCaptureModeRelaxed, cudaGraphInstantiateFlagUseNodePriority };
-enum { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum { cudaIpcMemLazyEnablePeerAccess };
 enum { cudaMemAllocationTypePinned, cudaMemLocationTypeDevice };
 enum { cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrUsedMemCurrent };
@@ -248,7 +249,7 @@ inline const char *cudaGetErrorString(cudaError_t)
 {
   return "refused by the emulator";
 }
-inline cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int)
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
   *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 << 10 : 132;
   return cudaSuccess;
