@@ -14,8 +14,7 @@ static PetscErrorCode UseStream(void *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a warp a cell; words of 4 bytes: to[places[i]] = from[list[i]]; without a list, that of i. A thread loads several words before it waits
-   for one. */
+/* to[places[i]] = from[list[i]] for cells of 4-byte words, one warp per cell. A thread loads several words before it waits for one. */
 static __global__ void MoveCells(int32_t n, int words, const int32_t *list, const uint32_t *from, const int32_t *places, uint32_t *to)
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < n; i += gridDim.x * blockDim.y) {

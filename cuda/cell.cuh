@@ -23,7 +23,7 @@ struct Field {
   }
 };
 
-/* value V and slope Q at end `end` of a line of a cell's values, of which nt from the first one on make them */
+/* V and Q: value and slope at end `end` of a line of a cell's values. They are made of nt of these values, from number `first` on. */
 template <class T>
 __device__ __forceinline__ void Traces(int nt, int first, const T *traces, int end, const T *line, int stride, T &V, T &Q)
 {
@@ -51,13 +51,13 @@ __device__ __forceinline__ bool IsHangingSide(int32_t beyond)
 }
 template <class T>
 struct HangingTraces {
-  const T *traces, *lift; /* lift: as of VpHangView */
+  const T *traces, *lift; /* lift: VpHangView.lift */
 
   __device__ __forceinline__ bool Hangs(int32_t beyond) const
   {
     return IsHangingSide(beyond);
   }
-  /* V and Q at a line of a side with a cell of so many lines; 0 on other sides, which also read numbers, so that no thread branches */
+  /* V and Q at line l of a side with n lines, or 0 where the side does not hang. All threads read, so that none branches. */
   __device__ __forceinline__ void At(int32_t beyond, int lines, int l, T &V, T &Q) const
   {
     const bool hangs = Hangs(beyond);
@@ -67,7 +67,7 @@ struct HangingTraces {
     Q = hangs ? q : T(0);
   }
 };
-/* where no sides do */
+/* a mesh without such sides */
 template <class T>
 struct NoHangingTraces {
   const T *lift = NULL;
@@ -82,7 +82,7 @@ struct NoHangingTraces {
   }
 };
 
-/* What lies beyond the two ends of line l of a cell along d: traces, or what sides that hang test the cell with */
+/* The traces beyond the two ends of line l of a cell along d. Sides that hang have those of HangingTraces. */
 template <class T, int DIM, int N, class Hanging>
 struct LineEnds {
   T    V[2], Q[2];
@@ -104,8 +104,8 @@ struct LineEnds {
   }
 };
 
-/* The lines of a cell, D and then g, or the lift of a side that hangs. In 3D, from VP_KEPT_N values on, they are in shared memory, where
-   rows begin at multiples of VP_WIDE_BYTES, so that few instructions read them. Others have too few readers. */
+/* The lines of a cell: D, then g, or the lift of a side that hangs. In 3D lines of VP_KEPT_N values or more are kept in shared memory. Rows
+   begin there at multiples of VP_WIDE_BYTES, so that few instructions read them. Shorter lines have too few readers. */
 enum { VP_KEPT_N = 6 };
 template <class T, int DIM, int N>
 struct CellLines {
@@ -171,8 +171,8 @@ private:
   }
 };
 
-/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for;
-   in 3D it would take registers that more blocks need.
+/* y = line l of A x along the slowest direction of the cell. In 2D all values of neighbours are requested before the first one is awaited.
+   In 3D this would take registers, and more blocks are faster.
    Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all
    threads of the block call, and wait for one another before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>

@@ -1,7 +1,7 @@
 /* Single cells, solved by the tensor product of their own blocks. */
 #include "cell.cuh"
 
-/* in = (M in every direction) in, as ContractLines, with matrices in memory */
+/* in = (M in every direction) in, by ContractLines with matrices in memory */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int l, T (&in)[N])
 {

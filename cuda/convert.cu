@@ -4,7 +4,7 @@
 
 using namespace vpatchdg::tile;
 
-/* Calls to(at, v) for all values v of M on `count` cells, whose values before are from(at). */
+/* Multiplies the values from(at) of `count` cells by M, and calls to(at, v) for all results v. */
 template <class T, int DIM, int N, class From, class To>
 __device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t count, From from, To to)
 {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   BlockSum(index < count ? sum : 0., partial);
 }
 
-/* out = M in on each of the C cells of a line, which share the constants */
+/* out = M in on each of the C cells of a line, for which an entry is read once */
 template <class T, int N, int C>
 __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&in)[C][N], T (&out)[C][N])
 {
@@ -89,7 +89,7 @@ __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&i
   }
 }
 
-/* Calls to(at, in, i, value) for M along D on the tile's lines in F, in shared memory; `at` and `in` are those of ApplyLines. */
+/* Multiplies the tile's lines along D in F, which is in shared memory, by M. Calls to(at, in, i, value) with ApplyLines' `at` and `in`. */
 template <class S, int D, class T, class To>
 __device__ __forceinline__ void ConvertLines(const Matrix<T, S::n> &M, const T *F, To to)
 {
@@ -140,8 +140,8 @@ __device__ __forceinline__ double Scaled(double scale, double r)
   return SCALED ? scale * r : r;
 }
 
-/* b = the scaled residual, where the level has the outer basis. Requires: Y holds the right-hand side. Returns the sum of the residual's
-   squares over the thread's lines. */
+/* b = the scaled residual, if the level has the outer basis. Returns the sum of the residual's squares over the thread's lines. Requires: Y
+   holds the right-hand side */
 template <bool SCALED, class T, class S, class Hanging>
 __device__ __forceinline__ double EnterSame(const TileTables<S::n> &t, const Field<double> &f, const Hanging &hanging, int32_t first,
                                             TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1, TileGhosts<S, 2> &G2, double scale, const double *X,
@@ -158,7 +158,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<S::n> &t, const Fie
   return sum;
 }
 
-/* The same with a change of basis, in the level's precision and in X's place once the residual is known. */
+/* The same with a change of basis, which is done in the level's precision and in the memory of X. */
 template <bool SCALED, class T, class S, class Hanging>
 __device__ __forceinline__ double EnterConverted(const Matrix<T, S::n> &M, const TileTables<S::n> &t, const Field<double> &f,
                                                  const Hanging &hanging, int32_t first, TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1,
@@ -297,7 +297,7 @@ struct Conversions {
     return Cells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
   }
 
-  /* The residual where sides hang. Cells with others than those of whole faces have the residual only after these. */
+  /* The residual on a mesh with hanging sides. If some of these are no whole faces, A x is not complete until they are added. */
   static PetscErrorCode SubtractHanging(Entering e, Field<double> field)
   {
     const VpOps          *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);

@@ -4,11 +4,11 @@
        A_PP  A_PR          A_PP^-1                A_PP^-1 A_PR
        A_RP  A_RR   -->   -A_RP A_PP^-1    A_RR - A_RP A_PP^-1 A_PR
 
-   and once all blocks had their turn, A is its inverse. Nobody looks for pivots: A's leading parts are not singular.
-   It has `ld` rows and columns, a multiple of BLOCK; those that are too many have ones on the diagonal. */
+   After a step with every block A has become its inverse. No pivots are sought, because A's leading parts are not singular.
+   A has `ld` rows and columns, a multiple of BLOCK. Surplus ones are those of the identity. */
 #include "device/load.cuh"
 
-enum { BLOCK = 64, DEPTH = 32, SPAN = 16, EACH = BLOCK / SPAN }; /* a block of SPAN^2 threads makes BLOCK^2 numbers, a thread EACH^2 */
+enum { BLOCK = 64, DEPTH = 32, SPAN = 16, EACH = BLOCK / SPAN }; /* SPAN^2 threads make BLOCK^2 numbers, each thread EACH^2 of them */
 
 static __global__ void FillRows(const PetscInt *start, const PetscInt *column, const PetscScalar *value, int32_t n, int32_t ld, double *A)
 {
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(VP_MAX_THREADS) InvertBlock(int32_t ld,
   UNROLL (int r = 0; r < each; r++) D[(i0 + r * rows) * BLOCK + j] = a[i0 + r * rows][j];
 }
 
-/* number i of the EACH rows or columns of thread t: pairs of them lie side by side */
+/* row or column number i of the EACH ones of thread t, which lie side by side in pairs */
 static __device__ __forceinline__ int At(int t, int i)
 {
   return i / 2 * 2 * SPAN + 2 * t + i % 2;
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(SPAN *SPAN)
   }
 }
 
-/* the step, from the two panels. A block of the grid does a block of A. */
+/* Does the step on A by the two panels. A block of the grid works on a block of A. */
 static __global__ void __launch_bounds__(SPAN *SPAN) Eliminate(int32_t ld, int32_t p, const double *row, const double *column, double *A)
 {
   const size_t y0 = (size_t)blockIdx.y * BLOCK, x0 = (size_t)blockIdx.x * BLOCK;
@@ -161,12 +161,12 @@ static VpLaunch EachNumber(int32_t n, int32_t rows)
 struct DenseInverse {
   const VpDenseInverse *d;
   const int32_t         ld;
-  VpArray               A, row, column, one, room; /* one: e, and later the diagonal */
+  VpArray               A, row, column, one, pivot; /* pivot: the inverse of a diagonal block */
 
   explicit DenseInverse(const VpDenseInverse *inverse) : d(inverse), ld(RoundUp(inverse->n, BLOCK))
   {
   }
-  double *Rows() const /* those that are wanted */
+  double *Rows() const /* the wanted rows */
   {
     return (double *)A.p + (size_t)d->first * ld;
   }

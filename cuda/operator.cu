@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(S::threads, S::least)
   });
 }
 
-/* what the sides of faces list[0], ..., list[n - 1] test their cells with (HangingTraces) */
+/* Finds the HangingTraces of the sides of faces list[0], ..., list[n - 1]. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, DIM, N>::sides)
   FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T *traces)

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
   BlockSum(i < places.n ? place.volume * sum : 0., partial);
 }
 
-/* A block has so many places that its threads write about 2048 numbers. Q: points a direction, 0: any grid. Positions of points are read
-   from shared memory, since threads of a warp ask for different ones. */
+/* The threads of a block write about 2048 numbers. Q: points per direction, or 0: any grid. Positions of points are read from shared
+   memory, because threads of a warp read different ones. */
 template <int DIM, int Q>
 struct CoordinateLaunch {
   static constexpr int threads = VP_THREADS, cells = Q ? Max(1, 2048 / (DIM * Power(Max(Q, 1), DIM))) : 1;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(CoordinateLaunch<DIM, Q>::threads)
   }
 }
 
-/* a warp a point */
+/* one warp per point */
 template <int DIM, int N>
 __global__ void ProbeCells(int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
 {
@@ -101,7 +101,7 @@ template <class T, int DIM, int N>
 struct Points {
   typedef T Real;
 
-  /* Calls f(integral_constant Q) with the points a direction that there are kernels for. */
+  /* Calls f(integral_constant Q), where Q is the grid's number of points per direction if there are kernels for it, else 0. */
   template <class F>
   static PetscErrorCode ForGrid(const VpGrid *grid, F f)
   {

@@ -1,4 +1,4 @@
-/* What suits GPUs, as measured on an H200 at degree 4. Tests without a GPU read it, too. */
+/* What suits GPUs, as measured on an H200 at degree 4. Tests without a GPU read it too. */
 #pragma once
 #include "../src/kernels/ops.h"
 

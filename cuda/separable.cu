@@ -1,5 +1,5 @@
-/* Dense matrices: along the lines of a lattice of cells, for the inverse of what separates, and one times a whole vector, where a warp
-   makes one value.
+/* Multiplies by dense matrices: along the lines of a lattice of cells, to invert separable operators, and a whole vector at once, where a
+   warp makes one value.
 
    Values become modes, and modes values, by a product Y[mode][line] = sum_k M[k][mode] X[line][k] along each direction. Their results are
    numbered so that the values along the next direction follow one another:
@@ -11,11 +11,11 @@
 #include "device/load.cuh"
 #include <cuda_pipeline.h>
 
-/* from cell to cell of the lattice along a direction, from value to value of a cell */
+/* strides along a direction: from cell to cell of the lattice, from value to value of a cell */
 struct Digit {
   int32_t cell, value;
 };
-/* Where value k of line l is in a vector. Line l is number l % lines along one direction, l / lines along another. */
+/* Offsets of value k of line l in a vector. Line l is number l % lines along one direction, and l / lines along another one. */
 struct Places {
   const int32_t *cell; /* of the lattice; NULL: all values are in one row */
   int32_t        values, lines;
@@ -33,14 +33,14 @@ struct Turn {
   int32_t  first;
 };
 
-/* A block has ROWS x COLUMNS threads; each makes Q modes of L lines. Matrix and values go through shared memory, DEPTH
-   of a line at a time; copies of STAGES - 1 such parts are under way beside the work on one. */
+/* A block has ROWS x COLUMNS threads, and a thread makes Q modes of L lines. Matrix and values go through shared memory, DEPTH values of a
+   line at a time. While one such part is worked on, STAGES - 1 more are copied. */
 enum { ROWS = 8, COLUMNS = 16, DEPTH = 8, STAGES = 4 };
 template <class T, int Q, int L>
 struct TurnShape {
   static constexpr int threads = ROWS * COLUMNS, wide = Wide<T>::n, pack = L < wide ? L : wide;
   static constexpr int modes = ROWS * Q, lines = COLUMNS * L;          /* of a block */
-  static constexpr int q = RoundUp(Q, wide);                           /* room for a thread's numbers of the matrix */
+  static constexpr int q = RoundUp(Q, wide);                           /* stride of the threads' numbers of the matrix */
   static constexpr int each = (DEPTH * modes + threads - 1) / threads; /* numbers of the matrix that a thread loads */
 };
 
@@ -69,7 +69,7 @@ struct TurnThread {
   {
   }
 
-  /* where line l begins: of the lattice's cells, of a cell's values */
+  /* offsets of line l: among the lattice's cells, among a cell's values */
   static __device__ __forceinline__ int2 LineAt(const Places &p, int32_t l)
   {
     const int32_t a = l % p.lines, b = l / p.lines;
@@ -81,7 +81,7 @@ struct TurnThread {
     return (size_t)p.cell[line.x + k / N * p.k.cell] * p.values + line.y + k % N * p.k.value;
   }
 
-  /* begins to copy the part from value k0 of the lines on; 0 is where there are no more values, modes or lines */
+  /* Begins to copy the part from value k0 of the lines on, with 0 beyond the last value, mode or line. */
   __device__ __forceinline__ void Copy(int32_t k0, const int2 *line, TurnPart<T, Q, L> &part) const
   {
     const int     row = threadIdx.x % DEPTH;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Contrac
   }
 }
 
-/* A thread reads WIDE numbers at once, which divides the number of columns. Block y works on vector y. */
+/* A thread reads WIDE numbers at once. Block y works on vector y. Requires: WIDE divides the number of columns */
 template <int WIDE, class T>
 __global__ void MatrixVector(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
 {
@@ -207,7 +207,7 @@ struct BoxInverse {
     return VpCudaLaunch("along", ContractAlong<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
   }
 
-  /* Threads do as much as leaves enough blocks for all multiprocessors. */
+  /* Gives threads as much work as leaves enough blocks for all multiprocessors. */
   static PetscErrorCode Multiply(const Turn<T> &t, int32_t n)
   {
     auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
@@ -221,7 +221,7 @@ struct BoxInverse {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* where a vector's values are for the lines along d, neighbours of which lie along the direction `next` */
+  /* places in a vector of the lines along d, numbered along the direction `next` first */
   static Places InCells(const VpSeparable *s, int d, int next)
   {
     const int last = DIM - d - next; /* the third direction, where there is one: it comes last */

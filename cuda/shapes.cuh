@@ -32,13 +32,13 @@ template <class T, int DIM, int N>
 struct PatchShape : PatchFormulas<N> {
 };
 
-/* the same where there are fewer patches than a device has room for, and all wait for the slowest: a thread holds one line */
+/* The same for fewer patches than a device holds at once. All wait for the slowest thread, so a thread holds one line. */
 template <class T, int DIM, int N>
 struct FewPatchShape : PatchFormulas<N> {
   static constexpr int least = 2;
 };
 
-/* The same of grouped patches. A thread with two lines reads their tables from shared memory once for both. */
+/* The same for grouped patches. A thread with two lines reads their tables from shared memory once for both. */
 template <class T, int DIM, int N>
 struct GroupPatchShape : PatchShape<T, DIM, N> {
 };
@@ -46,10 +46,10 @@ struct GroupPatchShape : PatchShape<T, DIM, N> {
 /* anypatchshape.cuh */
 template <class T, int DIM, int N>
 struct AnyPatchShape {
-  static constexpr int patches = Max(1, 256 / Power(2 * N, DIM - 1)); /* of a block, two lines a thread */
+  static constexpr int patches = Max(1, 256 / Power(2 * N, DIM - 1)); /* of a block, with two lines per thread */
   static constexpr int least = 0;       /* blocks of a multiprocessor, which bounds the registers; 0: the compiler chooses */
-  static constexpr int flat = DIM == 2; /* are a plane's values in lexicographic order? Else they are in order cell by cell */
-  static constexpr int turn = 0;        /* do the lines along x and y run along z first, in a cell? */
+  static constexpr int flat = DIM == 2; /* whether a plane's values are in lexicographic order, and not cell by cell */
+  static constexpr int turn = 0;        /* whether the lines along x and y are numbered along z first, in a cell */
   static constexpr int sy = flat ? 2 * N + 1 : N, sz = 4 * N * N + 1; /* from value to value along y and z */
   static constexpr int stride = DIM == 2 ? 2 * N * sy : 2 * N * sz;   /* from patch to patch */
 };
@@ -64,8 +64,8 @@ struct TileShape {
   static constexpr int x = 1234, y = 1234; /* orders of the lines along x and y; digits 1, 2 are the place in a cell, 3, 4 the cell */
 };
 
-/* The same of a mesh whose cells differ in size, where eight of them are one cell's children more often than more are a box. Of small cells
-   a tile of eight would have few threads. */
+/* The same for meshes whose cells differ in size. Eight siblings are more frequent there than larger boxes of equal cells. If n is small, a
+   tile of eight cells would have few threads. */
 template <class T, int DIM, int N>
 struct OctetShape : TileShape<T, DIM, N> {
 };

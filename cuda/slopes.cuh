@@ -3,7 +3,7 @@
 #include "points.cuh"
 #include <algorithm>
 
-/* All derivatives at once: what a direction's matrices are, the same in all directions, and the powers of the three factors */
+/* All derivatives at once: the matrices, which are the same in all directions, and the powers of the three factors. */
 template <int DIM, int N, int Q>
 struct Slopes {
   int    power[DIM][3];
@@ -42,14 +42,14 @@ struct SlopeShape {
                 "gradients of a higher degree need dynamic shared memory: here, and in points.cu");
 };
 
-/* the array that has the derivative along d in the end */
+/* the array that holds the derivative along d in the end */
 template <int DIM>
 __device__ __forceinline__ constexpr int SlopeArray(int d)
 {
   return DIM == 2 ? 2 - d : d == 0 ? 1 : d == 1 ? 3 : 0;
 }
 
-/* line l along the last direction becomes A times it, in its place */
+/* Multiplies line l along the last direction by A, in place. */
 template <int D, int E, int ROWS, int COLS>
 __device__ __forceinline__ void ContractInPlace(const double *A, double *s, int l)
 {

@@ -1,13 +1,12 @@
-/* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of replacepatch.cuh and ownpatch.cuh, and so do others that are grouped by their tables; what is left takes that of
-   anypatch.cuh. */
+/* The patch smoother: sweeps of one colour or of all colours at once, and values from its two buffers. The view's common patches, and
+   patches that are grouped by their tables, take the kernels of replacepatch.cuh and ownpatch.cuh. All others take that of anypatch.cuh. */
 #include "patch/anypatch.cuh"
 #include "plan/groupplan.cuh"
 #include "plan/ownplan.cuh"
 #include "plan/sweepallplan.cuh"
 
 namespace vpatchdg::patch {
-/* a warp looks at `each` cells at once, then copies those of them that are in x1 */
+/* A warp looks at `each` cells at once, then copies the cells among them that x1 holds. */
 template <class T>
 __global__ void SettleCells(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
 {
@@ -44,7 +43,7 @@ struct SweepKernels {
     return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(form))},
                         f, w, form, list, first, last);
   }
-  /* Few patches, which leave room on the device, have more threads each. */
+  /* Few patches, which do not fill the device, have more threads each. */
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
   {
     int processors;
@@ -56,8 +55,8 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its grouped ones with those
-     of their groups. Work on `side` is beside that on the backend's stream, once they forked. */
+  /* What kernels of like patches work on: a plan's common patches, with the tables c unless it is NULL, and its grouped patches, with the
+     tables of their groups. After a fork, `side` is a second stream. */
   struct LikeWork {
     const SweepSetup<T, N>     setup;
     SweepPlan<T, N>           &plan;
@@ -78,8 +77,8 @@ struct SweepKernels {
     }
   };
 
-  /* on common patches, those at boundaries beside those inside, and on groups, those that are not their own mirror images beside the
-     others, with the residual of(list) */
+  /* Common() works on common patches, those at boundaries on the second stream. Grouped() works on groups, those that are not their own
+     mirror images on the second stream. of(list): the residual of a list's patches */
   template <class Of>
   static PetscErrorCode Common(const LikeWork &like, Of of)
   {
@@ -124,7 +123,7 @@ struct SweepKernels {
     PetscCall(Grouped<ADDS>(like, like.plan.replace, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* patches that are not alike */
+  /* Works on patches that are not alike. */
   static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
   {
     return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
@@ -146,7 +145,7 @@ struct SweepKernels {
   }
 
   enum Which { NONE, REPLACE, OWN };
-  /* The kernel for like patches in this form. Their own residual they can compute where cells have one K. */
+  /* Chooses the kernel for like patches of a form. Patches can compute their own residual if all cells have one K. */
   static Which Kernel(const SweepSetup<T, N> &setup, VpForm form)
   {
     const int  lacks = setup.patches->lacks;
@@ -157,7 +156,7 @@ struct SweepKernels {
     return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? OWN : NONE;
   }
 
-  /* the patches of a plan, by this kernel where they are alike; all others take the one for any */
+  /* Works on the patches of a plan: on like patches by the kernel `which`, on all others by the kernel for any patches. */
   static PetscErrorCode Launch(const LikeWork &like, Which which)
   {
     auto one = [](const PatchList &) { return Replace<T, N, OneCoefficient>(); };
@@ -173,7 +172,7 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Requires: there is a kernel for like patches. Those that are exact take the replacement. */
+  /* Sweeps a range in which patches may be alike. Exact patches take the replacement. Requires: which != NONE */
   static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpForm form, int32_t first, int32_t last, unsigned done,
                                     const void *b, void *const x[2])
   {
@@ -247,7 +246,7 @@ struct SweepKernels {
 };
 } // namespace vpatchdg::patch
 
-/* in one precision: sweepdouble.cu compiles this file for the other one */
+/* This file is compiled in single precision. sweepdouble.cu compiles it in double precision. */
 #ifndef VP_SWEEP
   #define VP_SWEEP VpCudaSweepSingle
   #define VP_REAL  float

@@ -8,7 +8,7 @@ struct Matrix {
   T a[N * N];
 };
 
-/* Several cells a block. Value (x, y, z) of a cell is at x + sy y + sz z; sy is odd, so that lines along x begin in different banks. */
+/* Cells in shared memory. Value (x, y, z) of a cell is at x + sy y + sz z; sy is odd, so that lines along x begin in different banks. */
 template <int DIM, int N>
 struct CellShape : LineShape<Power(N, DIM - 1)> {
   static constexpr int sy = N | 1, sz = N * sy, size = DIM == 3 ? N * sz : N * sy;
@@ -41,9 +41,9 @@ __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, b
   UNROLL (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
 }
 
-/* contract(d, in, p, stride) along every direction d: it writes what becomes of a line, here in registers, to p with a stride. Before and
-   after, the lines along the cell's slowest direction are in registers, line l in this thread's. Requires: all threads of the block call; s
-   is shared memory of the cell. */
+/* Calls contract(d, in, p, stride) along every direction d, which writes the product of a line in registers to p with a stride. Before and
+   after, the lines along the cell's slowest direction are in registers, line l in those of this thread. Requires: all threads of the block
+   call; s is shared memory of the cell. */
 template <class T, int DIM, int N, class F>
 __device__ __forceinline__ void ContractLines(const F &contract, T *s, int l, T (&in)[N])
 {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void ContractLines(const F &contract, T *s, int l, T 
   UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
 }
 
-/* in = (M in every direction) in, as ContractLines */
+/* in = (M in every direction) in, by ContractLines */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l, T (&in)[N])
 {

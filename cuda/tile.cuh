@@ -83,7 +83,7 @@ struct TileTables {
   double hanging[3][3];      /* [direction] what (V, Q) of HangingTraces add to those beyond: V' += h[0] Q, Q' += h[1] V + h[2] Q */
 };
 
-/* What lies beyond the two ends of a thread's lines along DIR: the cells, and those of their values that carry traces. */
+/* The cells beyond the two ends of a thread's lines along DIR, and those of their values that carry traces. */
 template <class S, int DIR>
 struct TileGhosts {
   static constexpr int rounds = (S::lines(DIR) + S::threads - 1) / S::threads;
@@ -131,8 +131,8 @@ __device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
   return first + cell + (s ? S::spread(DIR, S::extent(DIR) - 1) : 0);
 }
 
-/* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else
-   where the compiler thinks best. */
+/* u = the values that carry traces of the cell beyond an end or, at a boundary, of the cell itself. NOW: the load begins here; else the
+   compiler may move it */
 template <bool NOW, class S, int DIR>
 __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[VpDenseLayers(S::n)])
 {
@@ -163,14 +163,14 @@ __device__ __forceinline__ void GhostTrace(const TileTables<S::n> &t, int32_t be
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0 && beyond > INT32_MIN / 2) { /* a side that hangs is as if the cell's own traces were beyond */
-    /* ~beyond & 1 equals s. Written so, the compiler does not know it and branches; with s it would compute this for all lines. */
+    /* ~beyond & 1 equals s, which is hidden from the compiler: with s it would compute this for all lines instead of branching. */
     const double *B = t.boundary[DIR][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
     Q = B[2] * v + B[3] * Q;
   }
 }
 
-/* adds to traces beyond a side what makes them those of a side that hangs; `at`: where the line begins in its cell */
+/* Adds the terms of a side that hangs to the traces beyond it. at: offset of the line in its cell */
 template <class S, int DIR>
 __device__ __forceinline__ void AddHangingTraces(const TileTables<S::n> &t, const HangingTraces<double> &hanging, int32_t beyond, int at,
                                                  double &V, double &Q)
@@ -188,8 +188,8 @@ __device__ __forceinline__ void AddHangingTraces(const TileTables<S::n> &, const
 {
 }
 
-/* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with
-   other work between them. */
+/* LoadTraces finds the traces at the ends of a thread's lines at once. FindGhosts, LoadGhosts and GhostTraces are the same in three steps,
+   with other work between them. */
 template <class S, int DIR, class Hanging>
 __device__ __forceinline__ TileTraces<S, DIR> LoadTraces(const TileTables<S::n> &t, const Field<double> &f, int32_t first,
                                                          const Hanging &hanging)
@@ -284,7 +284,7 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
   __pipeline_commit();
 }
 
-/* asks for a later tile's values to be in L2 when their time comes; one thread of a block does */
+/* Prefetches a later tile's values to L2. Called by one thread of a block. */
 template <class S>
 __device__ __forceinline__ void PrefetchTile(const double *x)
 {
@@ -297,7 +297,8 @@ __device__ __forceinline__ void AwaitCopy()
   __syncthreads();
 }
 
-/* The tiles of a range that have cells of one size: own cells with its common lines. TilePlan: of all sizes; `cell`: all other cells */
+/* The tiles of a range with cells of one size, whose common lines these cells have. TilePlan has the tiles of all sizes, and all other
+   cells. */
 template <int N>
 struct SizeTiles {
   Parts         tile;
@@ -316,7 +317,7 @@ struct TilePlan {
     return has;
   }
 };
-/* Tiles read pairs of values at once. Can they in this vector? It may be a part of another vector and begin in the middle of a pair. */
+/* Whether x begins with a whole pair of values, which tiles read at once. A part of another vector may begin in the middle of a pair. */
 static inline bool ReadsPairs(const double *x)
 {
   return (uintptr_t)x % sizeof(double2) == 0;
@@ -332,8 +333,8 @@ __host__ __device__ constexpr int32_t Ahead()
 template <class S>
 PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<S> **);
 
-/* tiles(size, part) of every size of tiles S and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles,
-   cells alone */
+/* For both parts of a range of cells, calls tiles(size, part) for every size of tiles S, then cells(parts, part) for the other cells. If x
+   or the mesh allows no tiles, calls cells() alone. */
 template <int DIM, class S, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {

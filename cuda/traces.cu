@@ -2,7 +2,7 @@
    */
 #include "cell.cuh"
 
-/* Line l that ends on a side, an item 2 dim cell + side of the list: its first value's place, its stride, its end on the side. */
+/* Line l that ends on a side, which is the list's item 2 dim cell + side: offset of its first value, stride, end at the side. */
 template <int DIM, int N>
 struct SideLine {
   size_t at;

@@ -1,7 +1,7 @@
 /* Prolongation and restriction. */
 #include "tensor.cuh"
 
-/* P and R of first halves; those of second halves are their mirror images */
+/* P and R of first halves, which those of second halves mirror */
 template <class T, int N>
 struct TransferPlans : VpPlans {
   Matrix<T, N> P, R;
@@ -25,8 +25,8 @@ __device__ __forceinline__ int HalvesOf(int q)
   return (q & 1) | (q & 2) << 1 | (q & 4) << 2;
 }
 
-/* in = (the cell's matrix in every direction) in, as ContractCell. `corner` says how the cell lies in its parent; HALVES: as one of its
-   halves in every direction. */
+/* in = (the cell's matrix in every direction) in, by ContractLines. `corner` says how the cell lies in its parent. HALVES: in every
+   direction it is a half. */
 template <class T, int DIM, int N, bool HALVES>
 __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lying<T> &lying, bool swaps, int corner, int32_t cell, T *s,
                                              int l, T (&in)[N])

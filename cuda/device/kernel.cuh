@@ -1,4 +1,4 @@
-/* Shared by the CUDA sources: the stream, error checks, kernels by type, dimension and degree, what is kept per view. */
+/* What the CUDA sources share: the stream, error checks, kernels by type, dimension and degree, the plans of views. */
 #pragma once
 #include "../../src/kernels/ops.h"
 #include <cuda_runtime.h>
@@ -16,13 +16,13 @@ static inline PetscErrorCode VpCudaCheck(cudaError_t error)
 }
 #define VpCudaCall(...) PetscCall(VpCudaCheck(__VA_ARGS__))
 
-/* blocks, threads of each, bytes of shared memory beside what the kernel declares */
+/* Blocks, threads per block, and bytes of shared memory in addition to what the kernel declares. */
 struct VpLaunch {
   dim3         blocks, threads;
   size_t       bytes = 0;
   cudaStream_t stream = VpCudaStream;
 };
-/* kernel(arguments), unless there are no blocks. Ensures: an error where the launch is not possible. */
+/* Launches kernel(arguments), unless there are no blocks. Ensures: an error if the launch is impossible. */
 template <class... Parameters, class... Arguments>
 PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), const VpLaunch &launch, const Arguments &...arguments)
 {
@@ -39,18 +39,17 @@ PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), con
 
 #define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
-/* threads of a warp; warps of a block that works on an item with each of them */
+/* threads of a warp; warps of a block that has one item per warp */
 enum { VP_WARP = 32, VP_WARPS = 8 };
-/* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
-   threads loop over items */
+/* most threads of a block; default number of threads; most blocks of a launch whose threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
-/* the most bytes of shared memory that a kernel may declare */
+/* most bytes of shared memory that a kernel may declare */
 enum { VP_MAX_STATIC = 48 << 10 };
 
-/* the most bytes that a thread reads at once, from where they are aligned to that */
+/* most bytes that a thread reads at once, from an address that is a multiple of this */
 enum { VP_WIDE_BYTES = 16 };
 
-/* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */
+/* blocks of a launch for n items, `each` per block; VpLoopingBlocks: or more per block, in a loop */
 static inline int32_t VpBlocks(int32_t n, int each)
 {
   return (n + each - 1) / each;
@@ -80,7 +79,7 @@ struct LineShape {
   static constexpr int wanted = 128, lines = LINES, cells = Max(1, wanted / lines), threads = cells * lines;
 };
 
-/* how functions are mirrored, as a type */
+/* VpMirror and VpMirrorSign as a type */
 template <int N, int NT>
 struct Mirror {
   static constexpr int                     nt = NT;
@@ -94,7 +93,7 @@ struct Mirror {
   }
 };
 
-/* Calls f(Of<T, DIM, N>()) with the precision, dimension and n = degree + 1 that are given at run time. */
+/* Calls f(Of<T, DIM, N>()) for a precision, dimension and n = degree + 1 given at run time. */
 template <template <class, int, int> class Of, class T, int DIM, class F>
 void VpCudaForDegree(int degree, F f)
 {
@@ -121,7 +120,7 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
   else VpCudaForDegree<Of, double, 3>(degree, f);
 }
 
-/* Each fills the slots that its file has kernels for. */
+/* Each function fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaPointsOps,
   VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps;
@@ -137,7 +136,7 @@ PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, d
 /* sweep.cu, sweepdouble.cu */
 void VpCudaSweepSingle(int dim, int degree, VpOps *), VpCudaSweepDouble(int dim, int degree, VpOps *);
 
-/* device memory that goes with its plan */
+/* device memory that is freed with its plan */
 struct VpArray {
   void *p = NULL;
   VpArray()
@@ -153,13 +152,13 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
-/* to = an entry of a table on the device, as long as `to`; waits */
+/* to = an entry of a table on the device, of the size of `to`; waits */
 template <class Entry>
 PetscErrorCode VpCudaFetchEntry(const void *table, int32_t entry, Entry &to)
 {
   return VpCudaFetch((const char *)table + (size_t)entry * sizeof(to), sizeof(to), &to);
 }
-/* to [end][value, slope][i] = VpBasisTrace or VpBasisExpand, in a device's numbers */
+/* to [end][value, slope][i] = VpBasisTrace or VpBasisExpand, rounded to T */
 template <class T, int NT>
 void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *basis, T (&to)[2][2][NT])
 {
@@ -169,20 +168,20 @@ void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *bas
 }
 PetscErrorCode VpCudaAttribute(cudaDeviceAttr, int *value); /* of the present device */
 
-/* streams.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the
-   slots of VpBackend. Fork may be called inside Aside. */
+/* streams.cu: Fork gives a second stream, which begins after all work so far. Join makes later work wait for it. Aside and Rejoin are the
+   slots of VpBackend, with a third stream. Fork may be called inside Aside. */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);
 PetscErrorCode VpCudaRejoin(void);
 
-/* Each kind of view has plans of a type of its own, which its prepare() makes. */
+/* The plans of a view. Each kind of view has its own type, which its prepare() makes. */
 struct VpPlans {
   virtual ~VpPlans()
   {
   }
 };
-/* those of a view that are of this type */
+/* the plans of a view, which are of this type */
 template <class Plans, class View>
 Plans &VpCudaPlans(const View *view)
 {
@@ -206,7 +205,7 @@ struct VpOnce {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
-/* such a plan for each range of cells or patches */
+/* such plans for ranges of cells or patches */
 template <class Plan>
 struct VpByRange {
   std::map<std::pair<int32_t, int32_t>, VpOnce<Plan>> plan;
@@ -218,7 +217,7 @@ struct VpByRange {
   }
 };
 
-/* Asks for the `bytes` at p to be in L2. GPUs before Hopper lack the instruction and do nothing. */
+/* Prefetches the `bytes` at p to L2. Does nothing on GPUs before Hopper, which lack the instruction. */
 template <int bytes>
 __device__ __forceinline__ void Prefetch(const void *p)
 {
@@ -230,7 +229,7 @@ __device__ __forceinline__ void Prefetch(const void *p)
 #endif
 }
 
-/* the buffer of x that holds a cell, by the colours that hold the cell and those that were swept before */
+/* number of the buffer of x that holds a cell. cover: colours that hold the cell; done: colours swept before */
 __device__ __forceinline__ int BufferOf(unsigned cover, unsigned done)
 {
   return __popc(cover & done) & 1;
@@ -242,7 +241,7 @@ __device__ __forceinline__ float Reciprocal(float a)
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
   return r;
 }
-/* 1/a by two Newton steps from the hardware's 20 bits; a is a normal number */
+/* 1/a by two Newton steps from the hardware's 20 bits. Requires: a is a normal number */
 __device__ __forceinline__ double Reciprocal(double a)
 {
   double r;
@@ -251,7 +250,7 @@ __device__ __forceinline__ double Reciprocal(double a)
   return fma(r, fma(-a, r, 1.), r);
 }
 
-/* Where line l along direction d starts in an array of values with strides 1, sy, sz, and its stride. `extent` lines lie side by side. */
+/* offset of line l along direction d in an array of values with the strides 1, sy, sz. `extent` lines lie side by side. */
 template <int DIM>
 __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int sz)
 {

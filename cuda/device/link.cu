@@ -22,7 +22,7 @@ void VpStreamLinkDestroy(StreamLink *link)
   (void)cudaStreamDestroy(link->stream);
 }
 
-/* packing and unpacking are also the link's work */
+/* Packs or unpacks on the link's stream. */
 static PetscErrorCode PackOnStream(const StreamLink *link, const VpMessages *m, int way, const void *from, void *to)
 {
   const cudaStream_t stream = VpCudaStream;
@@ -64,7 +64,7 @@ PetscErrorCode VpLinkFailure(MPI_Comm comm, int none, int *code)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether every rank has a device of its own */
+/* *own = whether every rank has its own device */
 static PetscErrorCode OwnDevices(MPI_Comm comm, bool *own)
 {
   cudaDeviceProp properties;

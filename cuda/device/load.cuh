@@ -37,7 +37,7 @@ __device__ __forceinline__ Pack<double, 2> LoadNow(const Pack<double, 2> *p)
   return a;
 }
 
-/* ---- loads that the compiler may move. Requires: nobody writes there in this launch */
+/* ---- loads that the compiler may move. Requires: this launch does not write there */
 
 /* what the machine reads at once */
 template <class T, int n>
@@ -72,7 +72,7 @@ __device__ __forceinline__ Pack<T, n> LoadOnce(const Pack<T, n> *p)
   return pack;
 }
 
-/* f(i, row[i]) for i < N, of a row that begins at a multiple of N in an aligned array: as many numbers a load as divide N */
+/* Calls f(i, row[i]) for i < N. The row begins at a multiple of N in an aligned array, so a load has as many numbers as divide N. */
 template <int N, class T, class F>
 __device__ __forceinline__ void ForRow(const T *row, F f)
 {

@@ -1,5 +1,5 @@
-/* Messages between GPUs by NCCL, sent and received on a stream of their own. The library is opened when it is first wanted, so that
-   nothing depends on it where it is not. */
+/* Messages between GPUs by NCCL, sent and received on the link's stream. The library is opened when it is first wanted, so that programs
+   also run where it is missing. */
 #include "link.cuh"
 #include <cstdlib>
 
@@ -44,8 +44,8 @@ static int DeleteLink(MPI_Comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said on the first rank where it failed. Only messages from rank to rank are
-   wanted: no multicast objects */
+/* *started = NCCL's communicator, or NULL on all ranks. *why = NCCL's message on the first rank where it failed. Only messages from rank to
+   rank are wanted, so no multicast objects are made. */
 static PetscErrorCode StartNccl(MPI_Comm comm, ncclComm_t *started, const char **why)
 {
   const char  *set = getenv("NCCL_NVLS_ENABLE");
@@ -71,7 +71,7 @@ static PetscErrorCode StartNccl(MPI_Comm comm, ncclComm_t *started, const char *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* in every rank: the library is there, and starts */
+/* VpLinkCreate: a link if the library is there on all ranks, and starts */
 static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
 {
   PetscMPIInt good = OpenLibrary();

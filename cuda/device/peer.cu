@@ -3,14 +3,14 @@
      begin:  the ack of what was unpacked, to its senders;  wait for the acks of what was sent;  copy to the receivers' data;  flag
      end:    wait for the flags;  unpack
 
-   Flags and acks are counts, so that recorded launches can be repeated. Acks wait for the next `begin`: what is recorded ends with the
+   Flags and acks are counts, so that recorded launches can be repeated. Acks wait for the next `begin`, because a record ends with the
    unpacking, for which later work waits. */
 #include "link.cuh"
 #include "load.cuh"
 #include <cstring>
 #include <vector>
 
-/* Memory that other ranks map. Blocks are taken one after the other; when all are given back, the next one is the first again. */
+/* Memory that other ranks map. Blocks are taken one after the other. When all blocks are given back, the memory is free again. */
 struct Chunk {
   char              *p;
   size_t             bytes, taken;
@@ -27,18 +27,18 @@ struct PeerLink : StreamLink {
   std::vector<Mapped> others;
 };
 
-/* What one rank tells another: where it receives from that rank, and where in its memory the counts lie. */
+/* What one rank tells another one: offsets, in its memory, of the data that it receives from that rank and of both counts. */
 struct Offer {
   cudaIpcMemHandle_t handle;
   size_t             data, flag, ack;
 };
-/* messages to one rank; the ack from there comes to own memory */
+/* The messages to one rank. Its ack arrives in own memory. */
 struct Out {
   const char        *from;
   char              *to;
   size_t             bytes;
   volatile uint32_t *flag, *ack;
-  uint32_t           sent, done; /* done: blocks that have copied their part */
+  uint32_t           sent, done; /* counts of messages sent, and of blocks that have copied their part */
 };
 struct In {
   volatile uint32_t *flag, *ack;
@@ -54,7 +54,7 @@ struct Route {
 
 enum { CHUNK = 1 << 25, ALIGNED = 256, MOST_BLOCKS = 64, EACH = 64 * VP_THREADS /* bytes that a block copies at least */ };
 
-/* words of a message by all blocks of its rank */
+/* Copies the words of a message with all blocks of its rank. Returns the bytes copied. */
 template <class Word>
 __device__ __forceinline__ size_t CopyWords(const Out &out)
 {
@@ -136,7 +136,7 @@ static PetscErrorCode TakeBlock(PeerLink *link, size_t bytes, size_t *chunk, cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where a rank's chunk is mapped: another one's, or, of messages to itself, its own */
+/* *p = address of a rank's chunk, which is mapped at the first call. A rank may send messages to itself. */
 static cudaError_t MapChunk(PeerLink *link, const cudaIpcMemHandle_t *handle, char **p)
 {
   Mapped      mapped = {*handle, NULL};
@@ -191,7 +191,7 @@ static PetscErrorCode ReserveMessages(VpLink link, VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* offers[rank] to every rank that sends messages here or gets them */
+/* Fills offers[rank] for every rank that sends messages here or receives them. */
 static void MakeOffers(const PeerLink *link, const VpMessages *m, Offer offers[])
 {
   const Route *route = (const Route *)m->route;
@@ -301,8 +301,8 @@ static int DeleteLink(MPI_Comm comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-/* Every rank writes its number to its place in the chunks of all others. *error: the first one, so far or on the way, or one that says that
-   numbers got lost. */
+/* Tests the link: every rank writes its number to its place in the chunks of all others. *error: the first error, before or in the test;
+   cudaErrorPeerAccessUnsupported if numbers got lost */
 static PetscErrorCode TestLink(PeerLink *link, cudaError_t *error)
 {
   PetscMPIInt        rank, size;

@@ -1,4 +1,4 @@
-/* Work beside what is on the backend's stream. */
+/* Streams next to the backend's own, for concurrent work. */
 #include "kernel.cuh"
 
 /* They live as long as the process: small, and needed until its end. */

@@ -1,4 +1,4 @@
-/* Sums over all threads of a launch: one of every block, then one of those. */
+/* Sums over all threads of a launch: one sum per block, then the sum of these. */
 #pragma once
 #include "kernel.cuh"
 

@@ -1,19 +1,19 @@
-/* Host arrays on their way to the device. Where there are several threads, large ones go through two page-locked buffers:
-   threads fill one while the other travels. */
+/* Copies host arrays to the device. With several threads large arrays go through two page-locked buffers: threads fill one buffer while
+   the other one travels. */
 #include "kernel.cuh"
 extern "C" {
 #include "../../src/base/threads.h"
 }
 #include <cstring>
 
-enum { STAGE = 16 << 20, ITEM = 64 }; /* bytes of a buffer, and of what a thread copies at least */
+enum { STAGE = 16 << 20, ITEM = 64 }; /* bytes of a buffer; least bytes that a thread copies */
 
 static struct {
   char       *host;
   cudaEvent_t sent;
 } stage[2];
 
-/* After an error of CUDA nothing can be released: PetscFinalize goes on without. */
+/* Releases the buffers. After an error of CUDA this is impossible, and PetscFinalize goes on. */
 static PetscErrorCode CloseStage(void)
 {
   for (int i = 0; i < 2; i++) {
@@ -25,7 +25,7 @@ static PetscErrorCode CloseStage(void)
   return PETSC_SUCCESS;
 }
 
-/* *open = false where there is no page-locked memory to be had */
+/* Allocates the buffers. *open = false if there is no page-locked memory */
 static PetscErrorCode OpenStage(bool *open)
 {
   PetscFunctionBegin;

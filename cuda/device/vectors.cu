@@ -1,7 +1,7 @@
 /* One vector with several others, in one pass over memory: products and sums of multiples. */
 #include "sum.cuh"
 
-enum { MOST = 8, BLOCKS = 1024 }; /* vectors, and blocks, of a launch at most: so many keep a device busy, and make few sums */
+enum { MOST = 8, BLOCKS = 1024 }; /* most vectors and most blocks of a launch; these blocks keep a device busy and make few sums */
 struct Vectors {
   const double *y[MOST];
   double        a[MOST];

@@ -14,7 +14,7 @@
 #include "fdm.cuh"
 
 namespace vpatchdg::patch {
-/* what a launch works on, besides the operator's Field */
+/* What a launch works on in addition to the operator's Field. */
 template <class T>
 struct Sweep {
   const int32_t *patch, *type;
@@ -39,8 +39,7 @@ __host__ __device__ constexpr bool KeepsValues(VpForm form)
   return form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
 }
 
-/* What lies at the outer side of one of a patch's cells in a direction: the cell's line (VpLineSize), and the values of the cell beyond, or
-   NULL. */
+/* The outer side of one of a patch's cells in a direction: the cell's line (VpLineSize), and the values of the cell beyond, or NULL. */
 template <class T>
 struct PatchSide {
   const T *entry, *beyond;
@@ -63,10 +62,10 @@ template <class T, int DIM, int N, int ROUNDS = 2>
 struct AnyPatch {
   typedef AnyLayout<T, DIM, N, ROUNDS>    S;
   static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
-  static constexpr bool                   FEW = R == 1; /* patches, so that all wait for one another's loads */
+  static constexpr bool                   FEW = R == 1; /* Patches are few, so that threads wait for loads. */
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
 
-  /* those values of the thread's lines that make their traces at an end */
+  /* the values that make the traces at an end of the thread's lines */
   struct Layers {
     T a[R][most];
   };
@@ -84,7 +83,7 @@ struct AnyPatch {
   const int32_t  *cells;
   T              *Y, *X; /* the patch in shared memory; X may be NULL */
   PatchSide<T>   *side;  /* [direction][cell] */
-  const uint8_t  *cover; /* as in w, of this moment of a sweep */
+  const uint8_t  *cover; /* Sweep::cover, or that of a stage (sweepall.cuh) */
   unsigned        done;
   int             me; /* number of the thread in its patch */
 
@@ -126,8 +125,8 @@ struct AnyPatch {
     __syncthreads();
   }
 
-  /* y -= what neighbours beyond side s add to the cells' lines. Layer t of line r beyond, value i, is read(r, t, i); their traces are
-     those at end 1 - s. */
+  /* y -= what neighbours beyond side s add to the cells' lines. Their traces at end 1 - s are made of layers: read(r, t, i) is layer t of
+     the line beyond line r, its value i. */
   template <class Read>
   __device__ __forceinline__ void Face(const T *const (&entry)[R], int s, Read read, T (&y)[R][N]) const
   {
@@ -151,7 +150,7 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' halves in cell c = 0, 1. What is beyond the patch is read as in Face. */
+  /* Y -= A x along D on the lines' halves in cell c = 0, 1. read: as in Face, of cells beyond the patch */
   template <int D, class Read>
   __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], Read read) const
   {
@@ -214,7 +213,7 @@ struct AnyPatch {
       }
     }
   }
-  /* Y -= A x. Where patches are few, all values beyond are on their way before one of them is waited for. */
+  /* Y -= A x. If patches are few, all values beyond are requested before the first one is awaited. */
   __device__ __forceinline__ void SubtractAll() const
   {
     Layers beyond[DIM][2];
@@ -242,7 +241,7 @@ struct AnyPatch {
 
     return {w.fdm + (size_t)type * VpFdmSize(N), (bool)__ldg(w.mirrored + type)};
   }
-  /* the thread's lines of Y along D = F v, or B v if BACK; v is lost. before: all problems, where patches are few */
+  /* the thread's lines of Y along D = F v, or B v if BACK; v is lost. before: all problems, if patches are few */
   template <int D, bool BACK>
   __device__ __forceinline__ void Transform(const Problems &before, T (&v)[R][m]) const
   {
@@ -333,15 +332,15 @@ struct AnyPatch {
   }
 };
 
-/* bytes of shared memory. values: whether patches keep theirs */
+/* bytes of shared memory. values: whether patches keep their values of x */
 template <class L, class T>
 constexpr size_t AnyBytes(bool values)
 {
   return L::patches * ((values ? 2 : 1) * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T>));
 }
 
-/* Solves the patches list[first], ..., list[last - 1], or without a list first, ..., last - 1, as many as a block holds. Threads left over
-   repeat the last one and write nothing. form(patch): its form. */
+/* Solves on the patches list[first], ..., list[last - 1], or first, ..., last - 1 if list is NULL, as many as a block holds. Threads left
+   over repeat the last patch and write nothing. form(patch): its form */
 template <class L, class T, int DIM, int N, class Form>
 __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, unsigned done, const int32_t *list,
                                          int32_t first, int32_t last, Form form)

@@ -8,7 +8,7 @@
       +-----------------------+         d_i = v_i - (+-) v_i'       odd modes = F[odd] d
 
    i' mirrors i: in the thin basis functions come in reverse order, in the orthonormal one with alternating signs (struct Mirror). At the
-   boundary lines take a full matrix, which is that of the lower side; at the upper side they are turned around before and after. */
+   boundary lines take the full matrix of the lower side. At the upper side lines are mirrored before and after. */
 #pragma once
 #include "../device/kernel.cuh"
 
@@ -96,7 +96,7 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
   }
 }
 
-/* the same along D with the matrices of patches inside, of any tables */
+/* the same along D with the matrices of patches inside, for any tables */
 template <int D, template <class, int> class Tables, class T, int N, int R>
 __device__ __forceinline__ void ForwardInside(const Tables<T, N> &t, T (&v)[R][2 * N])
 {
@@ -108,7 +108,7 @@ __device__ __forceinline__ void BackwardInside(const Tables<T, N> &t, T (&v)[R][
   Backward<Mirror<N, VpThinLayers(N, 3)>, T, N, R>([&](int p, int i, int j) { return t.template From<D>(p, i * N + j); }, v);
 }
 
-/* v mirrored about the patch's middle */
+/* Mirrors v about the patch's middle. */
 template <class T, int N, int R>
 __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
 {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void Put(const T (&v)[R][2 * N], const Out &out)
   }
 }
 
-/* Calls out(r, i, value) for all values of M v. For large n the loop over so many rows at a time is not unrolled, so that the code fits the
+/* Calls out(r, i, value) for all values of M v, ROWS rows at a time. For large n the loop is not unrolled, so that the code fits the
    instruction cache. */
 enum { VP_UNROLLED_N = 5 };
 template <class T, int N, int R, int ROWS = 1, class M, class Out>
@@ -157,7 +157,7 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
    their own tables, lie inside, or take full matrices. */
 enum : int { LIES_INSIDE, LIES_LOWER, LIES_UPPER, LIES_FULL };
 
-/* Calls out(r, i, value) for all values of F v and B v along D, for a patch that lies so. v is lost. */
+/* Call out(r, i, value) for all values of F v and of B v along D, for a patch that lies as `lies` says. v is lost. */
 template <int D, class T, int N, int R, class Boundary, class Out>
 __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Boundary &boundary, int lies, T (&v)[R][2 * N], Out out)
 {

@@ -1,6 +1,6 @@
-/* The tables of patches in many groups, whose cells differ in size: all patches of a block are of one group, which is three entries, one a
-   direction. An entry is that of a 1D problem. The device has the numbers of all entries in one table, from where a block copies its own to
-   shared memory. There all threads read the same number at a time, several of them at once.
+/* The tables of grouped patches, whose cells differ in size. A group has three entries, one per direction, and an entry has the numbers of
+   a 1D problem. All patches of a block are of one group. The device has the numbers of all entries in one table, from which a block copies
+   its own to shared memory. There all threads read the same numbers at the same time, several at once.
 
       table:  | PatchTable | .. | tail | F | B | tail | F | B | ..   F and B: even and odd halves of n x n if the patch is its own mirror
                                        ^                             image, else 2n x 2n numbers. tail: what a kernel needs besides, its
@@ -13,14 +13,14 @@ namespace vpatchdg::patch {
 template <class T, int N>
 struct GroupTables {
   static constexpr int nt = VpThinLayers(N, 3);
-  T                    trace[2][2][nt]; /* as of PatchTables */
-  T                    add[2][2][N];    /* as of PatchTables, where all cells are of one size */
+  T                    trace[2][2][nt]; /* PatchTables.trace */
+  T                    add[2][2][N];    /* PatchTables.add, if all cells have one size */
   T                    reaction;
   bool                 mixes; /* Patches have sides where the level ends on a part. */
   T ending[2][4];             /* [side] there: the pair of traces beyond is this 2 x 2 matrix times the cell's own pair at that side */
 };
 
-/* What a block of such patches works on. */
+/* What a block of grouped patches works on. */
 struct GroupBlock {
   int entry[3]; /* start, in Wides, GROUP_FULL, the sides at boundaries as bits (GROUP_SIDE) */
   int patches;  /* the first one in launch order, times GROUP_MOST; how many */
@@ -33,14 +33,13 @@ struct GroupTail {
 };
 enum { GROUP_FULL = 1 << 26, GROUP_SIDE = 1 << 27, GROUP_MOST = 32 };
 
-/* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: some are not their
-   own mirror images. */
+/* The patches of a launch, block by block. Kernels have this in place of a Boundary. FULL: some patches are not their own mirror images */
 template <bool FULL>
 struct Groups {
   const GroupBlock *block;
 };
 
-/* a full matrix; i of operator+ is a multiple of Wide::n */
+/* A full matrix. Requires: i of operator+ is a multiple of Wide::n */
 template <class T>
 struct GroupMatrix {
   const Wide<T>               *number;
@@ -65,9 +64,9 @@ struct GroupView {
   int            start[3];   /* F, from there */
   int            sides[3];   /* bits */
   bool           is_full[3]; /* whether the patch is not its own mirror image along this direction */
-  const T       *tail[3];    /* where it ends on the device, for threads that read different numbers of it */
+  const T       *tail[3];    /* end of the tail on the device, for threads that read different numbers of it */
 
-  /* Copies the block's three entries, whose tails have `size` numbers, to `room`; equal ones once. Requires: all threads of the block
+  /* Copies the block's different entries, whose tails have `size` numbers, to shared memory at `room`. Requires: all threads of the block
      call. */
   __device__ __forceinline__ GroupView(const GroupTables<T, N> &tables, const T *table, const GroupBlock &block, int size,
                                        unsigned char *room)
@@ -117,7 +116,7 @@ struct GroupView {
   {
     return Into<D>(2 + parity, at);
   }
-  /* number i of the tail's last `size`, for an i that the compiler knows */
+  /* number i of the tail's last `size` numbers, for a constant i */
   template <int D>
   __device__ __forceinline__ T Tail(int size, int i) const
   {
@@ -148,7 +147,7 @@ __device__ __forceinline__ void FromModes(const GroupView<T, N> &t, const Groups
   Put<T, N, R>(v, out);
 }
 
-/* the tables that a thread has, by how its patches are told apart */
+/* the type of a thread's tables for a Boundary or Groups */
 template <class T, int N, class Boundary>
 struct TablesOf {
   typedef PatchTables<T, N> type;

@@ -1,12 +1,12 @@
-/* The kernels of patches that are alike, in 3D. Residual says where a patch gets its residual: `Replace` makes it of the traces beyond the
-   patch's sides, `Own` also of its own values. It has what they read, the type of their threads, the blocks of a multiprocessor, bytes of
-   shared memory, and the numbers of a group's tail that they need. */
+/* The kernels of like patches, in 3D. Residual says where a patch gets its residual: `Replace` makes it of the traces beyond the patch's
+   sides, `Own` also of its own values. Residual has the data that a thread reads, its type, the blocks per multiprocessor, the bytes of
+   shared memory, and the number of numbers in a group's tail. */
 #pragma once
 #include "ownpatch.cuh"
 #include "replacepatch.cuh"
 
 namespace vpatchdg::patch {
-/* common patches, whose tables are in constant memory */
+/* Solves on common patches, whose tables are in constant memory. */
 template <class T, int N, class Residual, class Boundary>
 __global__ void __launch_bounds__(Patch<T, N>::block, Residual::blocks)
   SweepLike(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Boundary boundary,
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Residual::blocks)
   thread.Solve(w.b, at, index < count);
 }
 
-/* groups of patches, block by block, whose tables are in shared memory */
+/* Solves on groups of patches, block by block, whose tables are in shared memory. */
 template <class T, int N, class Residual, bool FULL>
 __global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
   SweepGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,

@@ -282,7 +282,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   }
 };
 
-/* as likepatch.cuh has it */
+/* the Residual of likepatch.cuh */
 template <class T, int N>
 struct Own {
   static constexpr int blocks = Patch<T, N>::roomy, tail = GroupTail<N>::lambda;

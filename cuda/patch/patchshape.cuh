@@ -37,7 +37,7 @@ struct Digits {
   int place, cell, z;
 };
 
-/* what a launch has: patches that are alike, few of them, or grouped ones, whose tables are in shared memory */
+/* the patches of a launch: like ones, few like ones, or grouped ones, whose tables are in shared memory */
 enum PatchUse { LIKE_PATCHES, FEW_PATCHES, GROUPED_PATCHES };
 template <class T, int N, PatchUse USE>
 struct ShapeOf {
@@ -59,7 +59,7 @@ struct Patch : ShapeOf<T, N, USE>::type {
   static constexpr int                      threads = m * m / Shape::rounds; /* of a patch */
   static constexpr int                      block = threads * Shape::patches;
   static constexpr bool                     warp = VP_WARP % threads == 0; /* Warps hold whole patches. */
-  /* Kernels whose threads hold more have `least` - `fewer` blocks a multiprocessor, which bounds their registers; as measured */
+  /* Kernels whose threads hold more numbers have `roomy` blocks per multiprocessor, which bounds their registers, as measured. */
   static constexpr int    fewer = Shape::least <= 4 ? 0 : sizeof(T) == 4 ? N > 6 : N == 6 && USE == LIKE_PATCHES ? 2 : 0;
   static constexpr int    roomy = Shape::least - fewer;
   static constexpr bool   adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;
@@ -81,16 +81,16 @@ struct Patch : ShapeOf<T, N, USE>::type {
   static_assert(Shape::sf * sizeof(T) % VP_WIDE_BYTES == 0, "traces are read many at once");
 };
 
-/* Where numbers are in a table on the device:
+/* Offsets of numbers in a table on the device:
      lambda   [direction][inside, at the boundary][2n] eigenvalues, those along z plus the reaction
      add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
-     zero     [n^3] the cell that stands for what lies beyond the boundary */
+     zero     [n^3] values of the cells beyond a boundary */
 template <int N>
 struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d, and what has this number */
+/* number of cell sides on the sides of a patch; the number of quarter q of side s along d; the quarter with a number */
 enum { PATCH_SIDES = 3 * VP_PATCH_CELLS };
 __host__ __device__ constexpr int PatchSideAt(int d, int s, int q)
 {
@@ -103,7 +103,7 @@ __host__ __device__ constexpr PatchQuarter PatchQuarterOf(int side)
 {
   return {side / VP_PATCH_CELLS, side / 4 % 2, side % 4};
 }
-/* the cell that has this side */
+/* the patch's cell at a quarter of a side */
 __host__ __device__ constexpr int PatchCellAt(int d, int s, int q)
 {
   return (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
@@ -112,12 +112,12 @@ __host__ __device__ constexpr int PatchCellAt(const PatchQuarter &of)
 {
   return PatchCellAt(of.d, of.s, of.q);
 }
-/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on
-   a part of a side (GroupTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
+/* A patch's cells, x fastest, then the cells beyond its sides, or a negative number (VpView.neighbor) at a boundary. If the level ends on a
+   part of a side (GroupTables.mixes), -2 - h stands for the patch's own cell h, and all other negative numbers are -1. */
 struct PatchCells {
   int32_t cell[VP_PATCH_CELLS + PATCH_SIDES];
 };
-/* The colours that hold each of these cells, a bit each. */
+/* bits of the colours that hold each of these cells */
 struct PatchCovers {
   uint8_t cover[VP_PATCH_CELLS + PATCH_SIDES];
 };

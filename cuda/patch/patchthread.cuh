@@ -1,5 +1,5 @@
-/* A thread of a patch that is one of many alike, and the steps of its solve that all kernels of such patches share: F and B along lines
-   that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). */
+/* A thread of a like patch, and the steps of a solve that all kernels of like patches share: F and B along lines that the thread holds in
+   registers, and shared memory between them (patchshape.cuh draws both). */
 #pragma once
 #include "../device/load.cuh"
 #include "grouptables.cuh"
@@ -14,10 +14,10 @@ __device__ __forceinline__ T Value(const T *p)
   return AGAIN ? LoadNow(p) : __ldg(p);
 }
 
-/* the kind of a patch: KIND_REST if it is no common one, else KIND_COMMON + sum_d 4^d (how it lies along d) */
+/* the kind of a patch: KIND_REST if it is not common, else KIND_COMMON + sum_d 4^d (how it lies along d) */
 enum : int { KIND_REST, KIND_COMMON, KIND_LEFT_OUT = 255 };
 
-/* what a launch works on: the vectors, and its patches in launch order */
+/* What a launch works on: the vectors, and its patches in launch order. */
 template <class T>
 struct PatchWork {
   const T           *table, *b;
@@ -176,7 +176,7 @@ struct PatchThread {
       }
     }
   }
-  /* of eigenvalues: that of mode i along x, and the sum of those of y and z, with the reaction */
+  /* the eigenvalue of mode i along x; the sum of those of two modes along y and z, and of the reaction */
   __device__ __forceinline__ T LambdaX(int i) const
   {
     if constexpr (Of::grouped) return t.template Tail<0>(m, i);
@@ -190,7 +190,8 @@ struct PatchThread {
       return __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
     }
   }
-  /* along x F, division by the sums of eigenvalues, and B, in place. If WEIGHTED, `shift` is added to the sums, and weights multiply. */
+  /* Applies F along x, divides by the sums of eigenvalues, and applies B, in place. WEIGHTED: adds `shift` to the sums, and multiplies by
+     `weight` */
   template <bool WEIGHTED = false>
   __device__ __forceinline__ void SolveX(T weight = T(1), T shift = T(0))
   {
@@ -253,8 +254,7 @@ static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const vo
     (const uint8_t *)list.kinds.p};
 }
 
-/* kernel(tables, w, done, n) on n patches, Patch::patches a block. `tables`: those of like patches, the kernel's own, those at boundaries,
-   coefficients, as the kernel has them. */
+/* Launches kernel(tables..., w, done, n) on n patches, S::patches per block. */
 template <class S, class Kernel, class T, class... Tables>
 static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
                                     const Tables &...tables)

@@ -40,7 +40,7 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLay
   return pair;
 }
 
-/* A block's pointers; where coefficients vary, those of a patch are followed by the means at its sides. */
+/* The pointers of a block. If coefficients vary, a patch's pointers are followed by the means at its sides. */
 template <class T, class S, class Coefficients>
 struct ReplaceShape {
   static constexpr int    words = PATCH_SIDES + (Coefficients::varies ? PATCH_SIDES * sizeof(T) / sizeof(void *) : 0);
@@ -60,7 +60,7 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   static constexpr bool varies = Coefficients::varies, tails = Thread::Of::grouped && !varies;
 
   const Coefficients &of;
-  T                  *mean; /* [direction][side][4] shared: as `around` */
+  T                  *mean; /* [direction][side][4] shared: the mean at each side of `around` */
 
   template <class Residual>
   __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &boundary, const Residual &residual,
@@ -217,7 +217,7 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   }
 };
 
-/* as likepatch.cuh has it */
+/* the Residual of likepatch.cuh */
 template <class T, int N, class Coefficients>
 struct Replace {
   static constexpr int blocks = Patch<T, N>::least, tail = Coefficients::varies ? GroupTail<N>::lambda : GroupTail<N>::add;

@@ -1,9 +1,9 @@
-/* Setting up the kernels of grouped patches (grouptables.cuh): the tables of their entries, and which patches blocks have. */
+/* Sets up the kernels of grouped patches (grouptables.cuh): the tables of their entries, and the patches of each block. */
 #pragma once
 #include "patchplan.cuh"
 
 namespace vpatchdg::patch {
-/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; as of VpPatchView */
+/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; VpPatchView.mirrored */
 template <class T, int N>
 struct GroupEntry {
   T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
@@ -25,7 +25,7 @@ template <class T, int N, bool ADDS>
 struct GroupSetup {
   static constexpr int     m = 2 * N, each = Patch<T, N, GROUPED_PATCHES>::patches, W = Wide<T>::n, nt = VpThinLayers(N, 3);
   static constexpr int     tail = ADDS ? GroupTail<N>::add : GroupTail<N>::lambda, tails = RoundUp(tail, W);
-  static constexpr int32_t few = 512; /* blocks that are not worth a launch of their own */
+  static constexpr int32_t few = 512; /* fewer blocks are not worth a launch of their own */
 
   const SweepSetup<T, N>        setup;
   const GroupedPatches *const   grouped;
@@ -64,7 +64,7 @@ struct GroupSetup {
       table.insert(table.end(), B, B + 2 * N * N);
     }
   }
-  /* bytes of the group's tables, those of an entry once */
+  /* bytes of the tables of a group's different entries */
   size_t Bytes(const PatchGroup &group) const
   {
     size_t sum = 0;
@@ -151,7 +151,7 @@ struct GroupSetup {
   }
 };
 
-/* kernel(tables of groups, blocks, its own tables and coefficients, w, done) */
+/* Launches kernel(tables of groups, blocks, more..., w, done). */
 template <class S, bool FULL, class T, int N, class Kernel, class... More>
 static PetscErrorCode LaunchGroups(Kernel kernel, size_t bytes, const GroupPlan<T, N> &plan, cudaStream_t stream, const PatchWork<T> &w,
                                    unsigned done, const More &...more)

@@ -1,4 +1,4 @@
-/* Which patches have the same tables in all three directions: groups, whose kernels are those of grouptables.cuh. */
+/* Groups patches that have the same tables in all three directions, for the kernels with the tables of grouptables.cuh. */
 #pragma once
 #include "../patch/patchthread.cuh"
 #include <algorithm>
@@ -8,10 +8,10 @@ extern "C" {
 }
 
 namespace vpatchdg::patch {
-/* What a patch's entry along a direction depends on. */
+/* The key of a patch's entry along a direction. */
 struct GroupKey {
-  int32_t type, sides; /* of `fdm`, or -1, no kernel: the four things beyond a side differ, or one is the patch's own cell */
-  int32_t line[2];     /* of the cells at the lower and upper sides; -1 where the coefficient varies */
+  int32_t type, sides; /* entry of `fdm`, or -1: the cells beyond a side differ in kind, or one is the patch's own; bits of boundaries */
+  int32_t line[2];     /* lines of the cells at the lower and upper sides; -1: the coefficient varies */
 };
 
 struct GroupKeys {
@@ -23,8 +23,8 @@ struct PatchGroup {
   int32_t first, n, entry[3];
 };
 
-/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. mixes: only
-   patches with sides where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
+/* key[i] = keys of patch list[i]. line: NULL if the coefficient varies; then a boundary must have the domain's condition. mixes: only
+   patches with a side where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
 static __global__ void FindGroupKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
                                      const __grid_constant__ VpCommon common, bool mixes, const int32_t *list, int32_t count,
                                      GroupKeys *key)
@@ -65,10 +65,10 @@ static __global__ void FindGroupKeys(const int32_t *patch, const int32_t *type, 
   if (mixes && !mixed) key[i].along[0].type = -1;
 }
 
-/* a launch of blocks whose patches are their own mirror images, or of others */
+/* a launch: of blocks whose patches are their own mirror images, or of the other blocks */
 struct GroupLaunch {
   int32_t blocks = 0;
-  size_t  bytes = 0; /* of shared memory that a block has for its tables */
+  size_t  bytes = 0; /* of shared memory for the tables of a block */
   VpArray block;
 };
 template <class T, int N>
@@ -85,9 +85,9 @@ struct GroupedPatches {
   std::vector<GroupKey>   entries;
 };
 
-/* Finds the group of a key, and the entry of a part of one. Those that came lately it remembers, all others it looks up in dictionaries. */
+/* Finds the group of three keys, and the entry of one. Looks in tables of recent keys first, then in dictionaries. */
 struct GroupFinder {
-  enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many groups are told apart */
+  enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* recent keys; most groups */
   struct Recent {
     GroupKeys key;
     int32_t   group;
@@ -153,8 +153,8 @@ struct GroupFinder {
   }
 };
 
-/* Puts patches of these keys into launch order. Patches of groups with fewer than `least` patches come last in patch[], and `to` does not
-   list them. */
+/* Sorts patch[] into launch order by these keys. Patches of groups with fewer than `least` patches come last, and `to` does not list
+   them. */
 static PetscErrorCode GroupPatches(const GroupKeys key[], int32_t count, int32_t least, int32_t patch[], GroupedPatches *to)
 {
   int32_t              grouped = 0;

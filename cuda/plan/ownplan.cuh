@@ -15,7 +15,7 @@ struct OwnSetup {
   explicit OwnSetup(const SweepSetup<T, N> &of) : setup(of)
   {
   }
-  /* K = D without the line's faces, each of which is the jump between a trace beyond, 0 here, and the cell's own */
+  /* K = D without the terms of the line's faces. A face's term is that of the jump to a neighbour's trace 0. */
   void Cell(double K[N][N]) const
   {
     for (int i = 0; i < N; i++) {
@@ -25,7 +25,8 @@ struct OwnSetup {
           for (int j = 0; j < 2; j++) K[i][view->first[s] + j] += (double)line[VpLineSide(N, s) + f * N + i] * (double)traces[s][f][j];
     }
   }
-  /* Let the traces beyond side s be B times the cell's own ones (VpLineBoundary). The jumps j follow from T(beyond) j = (B - I) T(own). */
+  /* Sets `to`, from which jumps j at side s of the domain are made. The traces beyond are B times the cell's own ones (VpLineBoundary), so
+     T(beyond) j = (B - I) T(own). */
   void Outside(const double B[4], int s, T to[2][2]) const
   {
     const T(*own)[2] = traces[s], (*beyond)[2] = traces[1 - s];

@@ -7,7 +7,7 @@ enum { VP_INNER, VP_OUTER };
 
 struct Parts {
   int32_t n[2] = {0, 0}, start = 0;
-  VpArray list; /* inner, then outer ones; without it all are inner, and start, start + 1, ... */
+  VpArray list; /* inner, then outer ones; empty: all are inner, and numbered start, start + 1, ... */
 
   const int32_t *List(int part) const
   {
@@ -17,13 +17,13 @@ struct Parts {
 
 /* *cells = the cells [first, last) of a view */
 PetscErrorCode VpCudaGetParts(const VpView *, int32_t first, int32_t last, Parts **cells);
-/* reads[i]: does A x on cell first + i read ghosts? [last - first], NULL if none does. The caller frees it. */
+/* reads [last - first], for the caller to free: whether A x on cell first + i reads ghosts. NULL: no cell does */
 PetscErrorCode VpCudaReadsGhosts(const VpView *, int32_t first, int32_t last, uint8_t **reads);
 
 /* Lists the cells [first, last) that are not taken, inner ones first. reads, taken: [last - first], or NULL: none */
 PetscErrorCode VpCudaListParts(int32_t first, int32_t last, const uint8_t *reads, const uint8_t *taken, Parts *cell);
 
-/* run(part) for both parts; where ghosts are under way, the outer one follows them beside the inner one */
+/* Calls run(part) for both parts. If ghosts are under way, the outer part waits for them on a second stream. */
 template <class F>
 PetscErrorCode VpCudaInParts(VpGhosts ghosts, F run)
 {

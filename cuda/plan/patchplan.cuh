@@ -1,5 +1,5 @@
-/* Setting up the kernels of replacepatch.cuh and ownpatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the
-   view's common patches, and the order in which patches are launched. */
+/* Sets up the kernels of replacepatch.cuh and ownpatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the view's common
+   patches, and the order in which patches are launched. */
 #pragma once
 #include "patchplans.cuh"
 extern "C" {
@@ -8,7 +8,7 @@ extern "C" {
 }
 
 namespace vpatchdg::patch {
-/* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
+/* kind[i] = kind of patch first + i, KIND_LEFT_OUT if it is not selected. boundary: whether patches at boundaries may be common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
@@ -33,7 +33,7 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   kind[i] = is ? KIND_COMMON + code : KIND_REST;
 }
 
-/* Patches grouped by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
+/* Sorts patches by kind, in threads: common ones inside, common ones at boundaries, the others, those left out. */
 enum { KINDS_INSIDE, KINDS_BOUNDARY, KINDS_REST, KINDS_LEFT_OUT, KINDS };
 struct ByKind {
   int32_t  first; /* patch */
@@ -87,7 +87,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
 }
 
-/* room for the cells and covers of the list's patches; their kinds, unless NULL */
+/* Places the patches' numbers and, unless NULL, kinds, and allocates their cells and covers. */
 static inline PetscErrorCode PlaceList(const int32_t *patch, const uint8_t *kinds, PatchList *list)
 {
   PetscFunctionBegin;
@@ -105,14 +105,14 @@ struct SweepSetup {
 
   const VpView      *view;
   const VpPatchView *patches;
-  bool               mixes = false; /* Of patches with mixed sides, only those where the level ends on a part of a side are like others. */
+  bool               mixes = false; /* Patches that have a side where the level ends on a part are grouped, and all others are left over. */
 
-  /* The coefficient is the same everywhere. */
+  /* whether the coefficient is the same everywhere */
   bool Uniform() const
   {
     return !patches->weight;
   }
-  /* the line of cells inside along d: the common one, or where the coefficient varies that of coefficient 1 */
+  /* the line of cells inside along d: the common one or, if the coefficient varies, the line of coefficient 1 */
   bool HasInside() const
   {
     return Uniform() ? view->common.found != PETSC_FALSE : patches->unit != NULL;
@@ -121,7 +121,7 @@ struct SweepSetup {
   {
     return VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line);
   }
-  /* The kernels of like patches have these traces and eigenvalues. */
+  /* whether the kernels of like patches take the view's traces and eigenvalues */
   bool Can() const
   {
     return view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
@@ -149,7 +149,7 @@ struct SweepSetup {
       }
   }
 
-  /* Modes that the space lacks have infinite eigenvalues; any number will do, since their rows of F are zero. */
+  /* Modes that the space lacks have infinite eigenvalues. Any number takes their place, because their rows of F are zero. */
   static void Eigenvalues(const T *lambda, T reaction, T *to)
   {
     for (int i = 0; i < m; i++) to[i] = (lambda[i] < INFINITY ? lambda[i] : T(1)) + reaction;
@@ -176,14 +176,14 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* What trace f of the pair beyond a side adds to value i: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's
+  /* What trace f of the pair beyond a side adds to value i. g [value, slope][n]: of the side; traces [value, slope][nt]: at the neighbour's
      end there */
   static T TraceAdds(const T *g, const T (*traces)[Map::nt], int f, int i)
   {
     return Map::nt == 2 ? g[i] * traces[0][f] + g[N + i] * traces[1][f] : g[f * N + i];
   }
-  /* The same where cells have the level's size: for the sides along z `add` as of PatchTables, for others in a PatchTable. Where the
-     coefficient varies, it counts as 1. */
+  /* The same for cells of the level's size: PatchTables.add for the sides along z, PatchTable::add for the others. A coefficient that
+     varies counts as 1. */
   PetscErrorCode Sides(T (*add)[2][N], T *table) const
   {
     T line[VpLineSize(N)], traces[2][2][Map::nt];
@@ -251,7 +251,7 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* whether a block has room for its patches and the tables of a group, also where coefficients vary */
+  /* whether a block's shared memory holds its patches and the tables of a group, also if coefficients vary */
   PetscErrorCode GroupsFit(bool *fit) const
   {
     const size_t tables = 3 * (size_t)(RoundUp(GroupTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
@@ -263,7 +263,7 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Orders what is left of the plan's patches by group. Those of no group come last. */
+  /* Orders the patches that are not common by group. Those of no group come last. */
   PetscErrorCode GroupRest(int32_t rest[], SweepPlan<T, N> *plan) const
   {
     const int32_t                      n = plan->nrest;
@@ -285,10 +285,10 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* whether common patches at boundaries are grouped, as others are */
+  /* whether common patches at boundaries are grouped */
   bool GroupsBoundary(Selected selected) const
   {
-    constexpr bool faster = N == 8; /* the kernel for grouped ones takes less time, as measured */
+    constexpr bool faster = N == 8; /* The kernel for grouped patches takes less time, as measured. */
 
     return selected == SELECT_EXACT || faster;
   }

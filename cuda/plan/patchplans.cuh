@@ -11,8 +11,8 @@ struct CommonPatches {
   PatchTables<T, N>    tables;
   BoundaryTables<T, N> boundary;
 };
-/* Patches of a range: common ones inside, common ones at boundaries, others that are grouped, and the rest. Of those that are grouped
-   `replace` has what their values are replaced with, `own` what their own residuals are computed with. */
+/* Patches of a range: common ones inside, common ones at boundaries, grouped ones, and the rest. Grouped patches have the tables `replace`
+   to replace their values, and `own` to compute their own residuals. */
 template <class T, int N>
 struct SweepPlan {
   int                     nrest = 0;
@@ -27,7 +27,7 @@ struct SweepPlan {
   }
 };
 
-/* which patches of a range a plan is for: all of them, those that are `exact`, or the others; all, where mixed sides are like others */
+/* the patches of a range that a plan is for: all, those that are `exact`, those that are not; MIXED: all, for SweepSetup.mixes */
 enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS, SELECT_MIXED, SELECTIONS };
 
 /* A sweep in one launch. */
@@ -37,7 +37,7 @@ struct SweepAllPlan {
   CommonPatches<T, N> *common = NULL;
   PatchList            list;
   int32_t              others = 0;
-  VpPatchView          view; /* of the others, in the order of the stages */
+  VpPatchView          view; /* view of the others, in the order of the stages */
   VpArray              covers, odd, forms, patch, type, weight;
   SweepStages          stages = {};
   std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */

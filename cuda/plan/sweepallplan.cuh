@@ -1,4 +1,4 @@
-/* Setting up the kernel of sweepall.cuh: the stages, their patches by kind, and where x is at each of them. */
+/* Sets up the kernel of sweepall.cuh: the stages, their patches by kind, and the buffers that hold x at each of them. */
 #pragma once
 #include "patchplan.cuh"
 #include <algorithm>
@@ -59,7 +59,7 @@ struct SweepAllSetup {
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* the others of a stage by their form, so that threads of a warp do the same: those that are exact replace their values */
+  /* Sorts the others of a stage by form, so that threads of a warp do the same. Exact patches replace their values. */
   PetscErrorCode FindStages()
   {
     SweepStages &s = plan->stages;
@@ -84,7 +84,7 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* how many blocks the device holds at once */
+  /* *blocks = number of blocks that the device holds at once */
   template <bool OTHERS>
   static PetscErrorCode Resident(int *blocks)
   {
@@ -103,7 +103,7 @@ struct SweepAllSetup {
   {
     return 3 * blocks <= 2 * resident;
   }
-  /* could it pay if all patches were of the kind that takes the least room? */
+  /* *could = whether one launch might pay: whether it does if all patches are of the kind that takes the least shared memory */
   PetscErrorCode CouldPay(bool *could) const
   {
     int resident[2] = {0, 0}, most = 0;
@@ -130,7 +130,7 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* A stage turns the cells of its colour from one buffer to the other. */
+  /* Follows the cells from buffer to buffer. A stage moves the cells of its colour to the other one. */
   PetscErrorCode FollowBuffers()
   {
     const size_t         cells = (size_t)view->nlocal;
