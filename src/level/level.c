@@ -68,23 +68,24 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLevel(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, VpGhostKind reads,
-                                  const VpBackend *backend, VpLevel *out)
+/* given: has the mesh, the precision, the backend and `reads` */
+static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem *problem, VpBasisType basis, VpLevel *out)
 {
-  const int ndof = (int)PetscPowInt(problem->degree + 1, mesh->dim);
-  VpLevel   level;
+  const VpMesh      mesh = given->mesh;
+  const VpBackend  *backend = given->backend;
+  const VpPrecision precision = given->precision;
+  const int         ndof = (int)PetscPowInt(problem->degree + 1, mesh->dim);
+  VpLevel           level;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&level));
   *out = level;
+  *level = *given;
   level->refct = 1;
   level->mesh = VpReference(mesh);
   level->problem = *problem;
   level->problem.coefficient = level->problem.coarser = NULL;
   level->scale = ldexp(1, problem->exponent);
-  level->precision = precision;
-  level->reads = reads;
-  level->backend = backend;
   level->arrays = (VpArrays){.backend = backend, .precision = precision};
   if (problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
   PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
@@ -104,7 +105,7 @@ static PetscErrorCode CreateLevel(VpMesh mesh, const VpProblem *problem, VpBasis
                          .nlocal = mesh->nlocal,
                          .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
-  if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
+  if (given->reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem));
   PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,13 +114,17 @@ static PetscErrorCode CreateLevel(VpMesh mesh, const VpProblem *problem, VpBasis
 PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
                              VpLevel *level)
 {
-  return CreateLevel(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level);
+  const struct VpLevel_ given = {.mesh = mesh, .precision = precision, .backend = backend, .reads = VP_GHOST_FACE};
+
+  return CreateLevel(&given, problem, basis, level);
 }
 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
-  return CreateLevel(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE, backend,
-                     level);
+  const VpGhostKind     reads = VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE;
+  const struct VpLevel_ given = {.mesh = mesh, .precision = VP_DOUBLE, .backend = backend, .reads = reads};
+
+  return CreateLevel(&given, problem, VP_BASIS_ORTHONORMAL, level);
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)
