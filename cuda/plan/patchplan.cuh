@@ -269,7 +269,7 @@ struct SweepSetup {
     const int32_t                      n = plan->nrest;
     const std::unique_ptr<GroupKeys[]> keys(new GroupKeys[n]);
     VpArray                            list, device;
-    bool                               fit;
+    bool                               fit = false;
 
     PetscFunctionBegin;
     PetscCall(GroupsFit(&fit));
