@@ -18,8 +18,8 @@ typedef struct {
   PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed since this was called; 0: none did */
   PetscErrorCode (*meet)(void *data, PetscBool flexible); /* the outer KSP lets the preconditioner change, or not */
 } VpCoarseOps;
-/* separable.c, dense.c, volumes.c, sweeps.c, ksp.c */
-extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarseVolumes, VpCoarsePairs, VpCoarseKSP;
+/* separable.c, dense.c, sweeps.c, ksp.c, volumes.c */
+extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs, VpCoarseKSP, VpCoarseVolumes;
 
 /* unknowns up to which an LU is the default of VpCoarseKSP: in 3D it fills up */
 static inline double VpDirectLimit(int dim)

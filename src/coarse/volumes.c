@@ -5,6 +5,7 @@
    This corrects what is constant in cells; the cycle's sweep on the level corrects the rest. Whatever the coefficient's jumps are, T has
    them in the resistances between cells, as no polynomial on a larger cell could. */
 #include "internal.h"
+#include <petsc/private/petscimpl.h>
 
 #define FLEXIBLE 0.1   /* reduction of the residual by S where the outer KSP lets the preconditioner change ... */
 #define LINEAR   1e-10 /* ... and where it does not, so that S is nearly T^-1 */
@@ -25,25 +26,36 @@ typedef struct {
 } Volumes;
 
 /* Hypre's BoomerAMG is the best for these matrices on the host. Aggressive coarsening is what makes gamg fail on noise. */
+static PetscErrorCode PresetPC(KSP ksp, MatType type)
+{
+  PetscReal   threshold = THRESHOLD;
+  const char *prefix;
+  char        name[64];
+  PetscBool   same;
+  PC          pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  PetscCall(PetscStrncpy(name, PetscDefined(HAVE_HYPRE) && same ? PCHYPRE : PCGAMG, sizeof(name)));
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, prefix, "-pc_type", name, sizeof(name), NULL));
+  PetscCall(PetscStrcmp(name, PCGAMG, &same));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, name));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
+  PetscCall(PCGAMGSetAggressiveLevels(pc, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PresetVolumes(Volumes *v, MatType type)
 {
-  PetscReal threshold = THRESHOLD;
-  PetscBool host;
-  PC        pc;
-
   PetscFunctionBegin;
   v->rtol = LINEAR;
   PetscCall(KSPSetType(v->ksp, KSPCG));
   PetscCall(KSPSetNormType(v->ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(v->ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, MOST_ITERATIONS));
-  PetscCall(KSPGetPC(v->ksp, &pc));
-  PetscCall(PetscStrcmp(type, MATAIJ, &host));
-  if (PetscDefined(HAVE_HYPRE) && host) PetscCall(PCSetType(pc, PCHYPRE));
-  else {
-    PetscCall(PCSetType(pc, PCGAMG));
-    PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
-    PetscCall(PCGAMGSetAggressiveLevels(pc, 0));
-  }
+  PetscCall(PresetPC(v->ksp, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -106,7 +106,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
             reduce an error by 1e-4, or a KSP if 24 sweeps do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix of up to
-            10000 unknowns), or `VPATCHDG_COARSE_AUTO` (the first method of the notes that is possible)
+            10000 unknowns), `VPATCHDG_COARSE_VOLUMES` (finite volumes, one unknown per cell, with an algebraic multigrid; then a sweep), or
+            `VPATCHDG_COARSE_AUTO` (the first method of the notes that is possible)
 
    Level: intermediate
 
@@ -115,11 +116,16 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 .vb
    exact inverse by fast diagonalisation  if the boxes form a grid, the coefficient is constant, and each rank of the level holds all of it
    exact inverse as a dense matrix        up to 10000 unknowns on a GPU, up to 512 on the host
+   finite volumes                         if the next level would join coefficients that differ by more than -pc_vpatchdg_handover_ratio
    sweeps                                 on GPUs
    KSP                                    on the host
 .ve
+   Finite volumes are for coefficients that jump inside coarse cells. Their KSP is `KSPCG` with hypre's BoomerAMG on the host, if PETSc has
+   it, else with `PCGAMG`. With KSPs that let the preconditioner change (`KSPFGMRES`, `KSPGCR`, `KSPFCG`, `KSPRICHARDSON`) it reduces the
+   residual to a tenth, with others to 1e-10.
+
    If the solution is determined only up to a constant, sweeps does the same as ksp. Setting any option -vpatchdg_coarse_... of the KSP
-   chooses ksp. On GPUs, dense needs the coarsest level on one rank, which is the default (-pc_vpatchdg_gather).
+   chooses ksp, or volumes where auto does. On GPUs, dense needs the coarsest level on one rank, which is the default (-pc_vpatchdg_gather).
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/

@@ -38,10 +38,14 @@ static PetscErrorCode WriteAdvice(PC pc, KSP ksp, PetscReal aspect, PetscReal co
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2 && data->options.coarsening == VP_COARSEN_FULL)
     PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarsening local needs fewer iterations", prefix));
-  else if (contrast > 10)
-    PetscCall(PetscSNPrintf(
-      advice, size, "-%sksp_type cg -%spc_vpatchdg_symmetric may converge where a is rough; jumps along the coarsest cells need fewest",
-      prefix, prefix));
+  else if (contrast > 10 && (!data->cycle || !data->cycle->handed))
+    PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarse volumes -%spc_vpatchdg_levels 1 is the most robust where a is rough",
+                            prefix, prefix));
+  else if (contrast > 1e4)
+    PetscCall(PetscSNPrintf(advice, size,
+                            "noise of 1e4 and more takes 10 to 30 iterations, rough a on thin cells 10 to 40, turning tensors 30 to 80: "
+                            "-%sksp_max_it, -%sksp_gmres_restart",
+                            prefix, prefix));
   else if (ksp->reason == KSP_DIVERGED_ITS)
     PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
   else PetscCall(PetscSNPrintf(advice, size, "-%sksp_monitor_true_residual shows where it fails", prefix));
