@@ -30,9 +30,9 @@ typedef enum {
   STRONG_BOXES,
   CROSSED_WAVES
 } Shape;
-static const char *const shapes[] = {"waves",        "steep waves", "noise",  "ball",          "hole",    "plane",
-                                     "checkerboard", "blocks",      "layer",  "soft layer",    "cross",   "stripes", "fine layers",
-                                     "boxes",        "strong box",  "column", "turning boxes", "tensors", "crossed waves"};
+static const char *const shapes[] = {"waves",      "steep waves", "noise",         "ball",    "hole",         "plane",       "checkerboard",
+                                     "blocks",     "layer",       "soft layer",    "cross",   "stripes",      "fine layers", "boxes",
+                                     "strong box", "column",      "turning boxes", "tensors", "crossed waves"};
 
 typedef struct {
   Shape       shape;
@@ -123,7 +123,7 @@ static const Case cases[] = {
   {CROSSED_WAVES,   1, 2, 3, 5, {"1", "1"},                                NOW, {6.2, 7.4}},
   {STRONG_BOX,    256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {4.7, 5.9}},
   {STRONG_BOXES,   16, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {6.2, 7.8}},
-  {STRONG_BOXES,  256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {5.8, 7.6}},
+  {STRONG_BOXES,  256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {6.2, 7.8}},
   {CROSSED_WAVES,   1, 3, 2, 3, {"1", "1", "1"},                           NOW, {9.9, 20}},
   {STEEP_WAVES,     1, 3, 2, 3, {"1", "1", "1"},                           FC,  {7.5, 10.5}},
   {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           V,   {8.0, 0}},
@@ -147,7 +147,7 @@ static const Case cases[] = {
   {FINE_LAYERS,  1000, 2, 2, 5, {"1", "1"},                                NOW, {5.9, 8.2}},
   {FINE_LAYERS,  1000, 3, 2, 3, {"1", "1", "1"},                           NOW, {5.1, 6.4}},
   {FINE_LAYERS,  1000, 2, 3, 4, {"1", "8*1"},                              NOW, {5.9, 7.7}},
-  {FINE_LAYERS,  1000, 2, 2, 5, {"16", "1"},                               NOW, {10.9, 15.5}},
+  {FINE_LAYERS,  1000, 2, 2, 5, {"16", "1"},                               NOW, {13.0, 17.0}},
   {NOISE,          10, 2, 2, 5, {"16", "1"},                               NOW, {9.4, 17.7}},
   {BALL,         1000, 2, 3, 5, {"1", "1"},                                NOW, {9.0, 12.0}},
   {BALL,         1000, 3, 2, 3, {"1", "1", "1"},                           NOW, {6.5, 10.5}},

@@ -35,7 +35,7 @@ PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, const VpPrefers *, PetscB
 /* along lines (separable.c), by a dense matrix (dense.c), by finite volumes (volumes.c), by sweeps (sweeps.c), by a KSP (ksp.c) */
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first of them that suits the case. VpCoarseCreate() takes a later one where rounding or the partition leaves no other. */
-VpCoarseWay          VpCoarseExpect(const VpCoarseCase *);
+VpCoarseWay VpCoarseExpect(const VpCoarseCase *);
 /* whether that is an inverse, or a factorisation */
 PetscBool            VpCoarseIsExact(const VpCoarseCase *, PetscBool singular);
 static inline double VpCoarseUnknowns(const VpCoarseCase *c)

@@ -63,8 +63,9 @@ struct VpCycle_ {
   VpLevelCount  count;
   VpLattice     base;     /* the finest mesh's, with the coefficient that the coarsening needs */
   PetscReal     contrast; /* largest ratio of the coefficients of two siblings, over all levels but (unless adaptive) the finest */
-  PetscBool     handed;   /* The coarsest level is handed over to finite volumes. */
-  PetscReal     joined;   /* if so, the largest ratio of the coefficients of siblings that the next level would have joined */
+  PetscBool     ends;     /* Levels end where the next one would join coefficients that are too different ... */
+  PetscReal     joined;   /* ... by this ratio; */
+  PetscBool     handed;   /* then the coarsest one is handed over to finite volumes, unless it is so small that it is solved exactly. */
   double        rough;    /* fraction of second-level cells whose children's coefficients differ by more than a factor VP_VARIES */
   PetscInt      nlevel;
   VpCycleLevel *at;       /* [nlevel] at[0] is the finest level, at[nlevel - 1] the coarsest */

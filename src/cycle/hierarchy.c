@@ -82,22 +82,43 @@ static PetscBool MayHandOver(VpCycle cycle)
   return (PetscBool)(o->coarse == VP_COARSE_VOLUMES || o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp));
 }
 
-/* *merges: cells merge, but nowhere in all directions; *apart: VpCoarsening.jump */
+/* the largest ratio of a box's sizes along directions that do not merge and along those that do, as the rule of coarsening sees them; 0 if
+   all merge, or none */
+static PetscReal ThinnessAt(VpLattice L, const VpCoarsening *step, size_t box)
+{
+  PetscReal merged = 0, other = PETSC_MAX_REAL;
+
+  for (int d = 0; d < L->domain->dim; d++) {
+    const size_t    at = 3 * box + (size_t)d;
+    const PetscReal h = VpLatticeSize(L, (int32_t)box, d) / PetscSqrtReal(L->a ? L->a[at] : 1);
+
+    if (step->merge[at] == VP_MERGE_NONE) other = PetscMin(other, h);
+    else merged = PetscMax(merged, h);
+  }
+  return merged > 0 && other < PETSC_MAX_REAL ? other / merged : 0;
+}
+
+/* Cells that are thinner are merged before a level is handed over. Sweeps follow rough coefficients on others. */
+#define THIN 2.5
+
+/* *merges: thin cells merge, and no cells merge in all directions; *apart: VpCoarsening.jump */
 static PetscErrorCode FindMerges(VpLattice L, VpCoarsen how, PetscBool *merges, PetscReal *apart)
 {
   const VpCoarsening *step;
+  PetscReal           thin = 0;
 
   PetscFunctionBegin;
-  *merges = PETSC_TRUE;
   PetscCall(VpLatticeCoarsen(L, how, &step));
   *apart = step->jump;
-  if (!step->merge) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t box = 0; box < (size_t)L->domain->nbox; box++) {
+  *merges = PETSC_FALSE;
+  for (size_t box = 0; step->merge && box < (size_t)L->domain->nbox; box++) {
     PetscBool all = PETSC_TRUE;
 
     for (int d = 0; d < L->domain->dim; d++) all = (PetscBool)(all && step->merge[3 * box + (size_t)d] != VP_MERGE_NONE);
-    if (all) *merges = PETSC_FALSE;
+    if (all) PetscFunctionReturn(PETSC_SUCCESS);
+    thin = PetscMax(thin, ThinnessAt(L, step, box));
   }
+  *merges = (PetscBool)(thin > THIN);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,9 +135,11 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
   PetscCall(PetscMalloc1(spread->nown * (size_t)dim + 1, &step->coefficient)); /* not NULL on ranks without cells */
   PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
   PetscCall(CoarsenCoefficient(cycle, level->mesh, &means, fine->coefficient, spread, step->coefficient, &step->joined));
-  step->joined = PetscMax(step->joined, apart);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
-  if (apart > 1) step->merges = PETSC_FALSE;
+  if (level == cycle->at[0].level && apart > 1) { /* every box is a cell of the user's: the coefficient may be rough everywhere */
+    step->joined = PetscMax(step->joined, apart);
+    step->merges = PETSC_FALSE;
+  }
   if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, dim, fine->degree)) step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
@@ -169,8 +192,9 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
   PetscFunctionBegin;
   PetscCall(VpCoarseCaseOf(level->mesh->geometry->lattice, cycle->options.coarse, level->backend->prefers, VpLevelIsUniform(level),
                            VpMeshRanks(level->mesh), level->basis.n, &c));
-  cycle->nlevel = l + 1;
   cycle->handed = (PetscBool)!VpCoarseIsExact(&c, VpProblemIsSingular(level->mesh, &level->problem));
+  cycle->ends = (PetscBool)(cycle->handed || l + 1 < cycle->nlevel);
+  cycle->nlevel = l + 1;
   if (!cycle->handed) PetscCall(VpSmootherDestroy(&cycle->at[l].smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,21 +263,21 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* the sweeps of single cells that follow those of patches, where levels are handed over */
+/* the sweeps of single cells that follow those of patches, where levels end for the coefficient */
 #define CELL_RATIO 1.1
 static PetscInt CellSweeps(int dim)
 {
   return dim == 2 ? 2 : 4;
 }
 
-/* Chooses the cycle: V if coarse levels resolve the coefficient, or are handed over, or the cycle must be symmetric, otherwise F. Where the
+/* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
    coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
    than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
   const VpMesh          mesh = cycle->at[0].level->mesh;
   const VpCycleOptions *o = &cycle->options;
-  const PetscBool       handed = cycle->handed;
+  const PetscBool       ends = cycle->ends;
   PetscBool             rough;
 
   PetscFunctionBegin;
@@ -262,10 +286,10 @@ static PetscErrorCode Choose(VpCycle cycle)
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
   cycle->chosen.type = o->type;
   if (o->type == VP_CYCLE_AUTO)
-    cycle->chosen.type = handed || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : handed ? CellSweeps(mesh->dim) : (PetscInt)rough;
-  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : handed ? CELL_RATIO : 0;
-  for (PetscInt l = handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
+    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
+  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends ? CellSweeps(mesh->dim) : (PetscInt)rough;
+  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : 0;
+  for (PetscInt l = ends ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -399,7 +423,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
   if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, step.mesh, problem, spread));
   PetscCall(CreateAllLevels(cycle, &step, problem, backend, lattice, most, spread));
-  if (cycle->options.coarse == VP_COARSE_VOLUMES) cycle->handed = PETSC_TRUE;
+  if (cycle->options.coarse == VP_COARSE_VOLUMES) cycle->handed = cycle->ends = PETSC_TRUE;
   if (cycle->handed && !cycle->at[cycle->nlevel - 1].smoother) PetscCall(CreateSmoother(cycle, cycle->nlevel - 1));
   PetscCall(PetscFree(step.coefficient));
   for (PetscInt l = 0; l <= npartial; l++) PetscCall(PetscFree(spread[l]));

@@ -150,9 +150,9 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(cycle ? cycle->chosen.type : o->type), o->pre, o->post, VPatchDGSpaces[o->space],
                                    VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
-  if (cycle && cycle->handed && cycle->joined > 1)
+  if (cycle && cycle->ends && cycle->joined > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  handed over to finite volumes: a coarser level would join coefficients up to 1:%.3g; %" PetscInt_FMT
+                                     "  levels end where a coarser one would join coefficients up to 1:%.3g; %" PetscInt_FMT
                                      " sweeps of single cells where a patch is more than %g times too stiff\n",
                                      (double)cycle->joined, cycle->chosen.cell_sweeps, (double)cycle->chosen.cell_ratio));
   else if (cycle && (cycle->contrast > 1 || cycle->rough > 0))
@@ -256,7 +256,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
-  if (data->cycle->count.seconds > 0 && !data->cycle->handed)
+  if (data->cycle->count.seconds > 0 && !data->cycle->ends)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " of %d levels: a cycle of about %.2g ms, of %.2g ms with all\n",
                                      data->cycle->nlevel, data->cycle->count.most, 1e3 * data->cycle->count.seconds,
                                      1e3 * data->cycle->count.all));
