@@ -9,7 +9,8 @@ typedef struct {
   /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then.
      The level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
-  /* x = A^-1 b, or x += about A^-1 b (finite volumes), for n vectors of own cells, one after the other in b and x. n > 1 requires: takes_columns */
+  /* x = A^-1 b, or x += about A^-1 b (finite volumes), for n vectors of own cells, one after the other in b and x. n > 1 requires:
+     takes_columns */
   PetscErrorCode (*solve)(void *data, int32_t n, VpVector b, VpVector x);
   PetscBool (*takes_columns)(const void *data);
   PetscErrorCode (*view)(void *data, PetscViewer);

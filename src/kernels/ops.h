@@ -44,9 +44,9 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpTransferView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
-  /* The low modes of own cells, [nown][VpLowModes]: the coefficients of the constant, then of the Legendre polynomials of degrees 1 and 2 of
-     each direction alone, all orthonormal (those of degree 2 are 0 where the level's degree is 1). modes = those of b; x = the functions that have these
-     modes and no others, or x += these. */
+  /* The low modes of own cells, [nown][VpLowModes]: the coefficients of the constant, then of the Legendre polynomials of degrees 1 and 2
+     of each direction alone, all orthonormal (those of degree 2 are 0 where the level's degree is 1). modes = those of b; x = the
+     functions that have these modes and no others, or x += these. */
   PetscErrorCode (*restrict_modes)(const VpView *, const void *b, double *modes);
   PetscErrorCode (*prolong_modes)(const VpView *, PetscBool add, const double *modes, void *x);
   /* Traces on sides of cells, list[i] = 2 dim cell + side. Packing sets to[i] = V and Q of x on the side, [2][n^(dim-1)]. Unpacking writes
