@@ -50,8 +50,8 @@ typedef struct {
   PetscBool harmonic; /* Children that lie in a row along a direction have the harmonic mean along it. Else means are arithmetic. */
 } VpMeans;
 /* coarse [own coarse cells][means->to] = mean coefficient over the children of a coarse cell, unchanged if it has none.
-   a [nown][means->from]: coefficient of the fine mesh's own cells. contrast [own coarse cells], or NULL: largest ratio of the coefficients of two children along
-   one direction. Requires: means->to >= means->from; it is dim where means are harmonic */
+   a [nown][means->from]: coefficient of the fine mesh's own cells. contrast [own coarse cells], or NULL: largest ratio of the coefficients
+   of two children along one direction. Requires: means->to >= means->from; it is dim where means are harmonic */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
 /* A coefficient varies if it differs by more than this factor among a cell's children. Then F cycles are faster than V cycles, or sweeps of
    single cells pay. */
