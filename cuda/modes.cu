@@ -2,18 +2,15 @@
    slowest direction. */
 #include "tensor.cuh"
 
-/* the weights of VpBasisLow, as a kernel parameter */
+/* VpBasis.low as a kernel parameter */
 template <int N>
 struct LowWeights {
   double w[VP_LOW_DEGREES][N];
 
   LowWeights(const VpBasis *basis, bool back)
   {
-    double all[VP_LOW_DEGREES][VP_MAX_N];
-
-    VpBasisLow(basis, back, all);
     for (int m = 0; m < VP_LOW_DEGREES; m++)
-      for (int i = 0; i < N; i++) w[m][i] = all[m][i];
+      for (int i = 0; i < N; i++) w[m][i] = basis->low[back][m][i];
   }
 };
 

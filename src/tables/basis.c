@@ -199,6 +199,18 @@ static void TabulateTraces(VpBasis *b, Real C[N][N])
   for (int k = 0; k < 2; k++) StoreBothEnds(b, E[k], b->expand[0][k], b->expand[1][k]);
 }
 
+static void TabulateLowDegrees(VpBasis *b)
+{
+  const int n = b->n;
+
+  for (int m = 0; m < PetscMin(VP_LOW_DEGREES, n); m++) {
+    for (int i = 0; i < n; i++) {
+      b->low[0][m][i] = b->legendre[i * n + m];
+      for (int j = 0; j < n; j++) b->low[1][m][i] += b->imass[i * n + j] * b->legendre[j * n + m];
+    }
+  }
+}
+
 PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
 {
   int  n = degree + 1;
@@ -220,19 +232,8 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
     for (int m = 0; m < n; m++) b->legendre[i * n + m] = (double)C[i][m];
   ComputeIntegrals(b, C);
   TabulateTraces(b, C);
+  TabulateLowDegrees(b);
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-void VpBasisLow(const VpBasis *b, int back, double w[VP_LOW_DEGREES][VP_MAX_N])
-{
-  const int n = b->n;
-
-  for (int m = 0; m < VP_LOW_DEGREES; m++) {
-    for (int i = 0; i < n; i++) {
-      w[m][i] = m < n && !back ? b->legendre[i * n + m] : 0;
-      for (int j = 0; j < n && m < n && back; j++) w[m][i] += b->imass[i * n + j] * b->legendre[j * n + m];
-    }
-  }
 }
 
 void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])

@@ -29,6 +29,7 @@
    Functions 0 and 1 are orthonormal. Functions 2 to n - 3 are orthonormal, and orthogonal to functions 0, 1, n - 2 and n - 1. */
 typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN } VpBasisType;
 
+enum { VP_LOW_DEGREES = 3 };
 typedef struct {
   VpBasisType type;
   int         degree, n;
@@ -38,6 +39,8 @@ typedef struct {
   double      value[2][VP_MAX_N], slope[2][VP_MAX_N];                 /* phihat_i and its outward derivative at 0 and at 1 */
   double expand[2][2][VP_MAX_N]; /* [end][k] the coefficients of least norm whose value and slope at the end are 1 and 0 (k = 0), or 0 and 1
                                     (k = 1) */
+  double low[2][VP_LOW_DEGREES][VP_MAX_N]; /* [0][m][i] what coefficient i adds to the coefficient of the orthonormal Legendre polynomial of
+                                              degree m, [1][m][i] what this polynomial adds to coefficient i; 0 where m >= n */
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
@@ -82,11 +85,6 @@ void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double
 /* Lifts as traces: M^-1 (V times a side's value + Q times its slope), as functionals, equals what an equal cell beyond adds whose traces
    are lift[0] Q and lift[1] V + lift[2] Q. */
 void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
-
-/* w[m][i] = what coefficient i adds to the coefficient of the orthonormal Legendre polynomial of degree m, or (back) what this polynomial
-   adds to coefficient i; 0 where m >= n */
-enum { VP_LOW_DEGREES = 3 };
-void VpBasisLow(const VpBasis *, int back, double w[VP_LOW_DEGREES][VP_MAX_N]);
 
 /* Defines the harmonic mean, the coefficient of a face between two cells, for a type of numbers. It avoids the product a b, which may
    overflow or underflow. */

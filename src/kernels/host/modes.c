@@ -3,9 +3,8 @@
 
 INLINE void RestrictToModes(const VpView *view, const int n, const REAL *b, double *modes)
 {
-  double w[VP_LOW_DEGREES][VP_MAX_N];
+  const double(*w)[VP_MAX_N] = view->basis->low[0];
 
-  VpBasisLow(view->basis, 0, w);
   for (int32_t cell = 0; cell < view->nown; cell++, b += Power(n), modes += VpLowModes(DIM)) {
     double along[3][VP_MAX_N] = {{0}}; /* the cell's values, with weights of degree 0 along all directions but one */
 
@@ -32,9 +31,8 @@ INLINE void RestrictToModes(const VpView *view, const int n, const REAL *b, doub
 
 INLINE void ProlongFromModes(const VpView *view, const int n, PetscBool add, const double *modes, REAL *x)
 {
-  double w[VP_LOW_DEGREES][VP_MAX_N];
+  const double(*w)[VP_MAX_N] = view->basis->low[1];
 
-  VpBasisLow(view->basis, 1, w);
   for (int32_t cell = 0; cell < view->nown; cell++, x += Power(n), modes += VpLowModes(DIM)) {
     double along[3][VP_MAX_N];
 
