@@ -44,7 +44,7 @@ static PetscErrorCode Create(PetscReal a, PetscReal penalty, Problem *p)
 
 #define SYMMETRIC " -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"
 #define ENERGY    " -vpatchdg_converged energy"
-#define ALL       " -pc_vpatchdg_handover_ratio infinity" /* with finite volumes nothing is hidden */
+#define ALL       " -pc_vpatchdg_handover_ratio 1e99" /* with finite volumes nothing is hidden */
 
 /* most: the error in L2 that is right; says: what the warning tells to type, NULL: there is none */
 static const struct {

@@ -42,11 +42,11 @@ typedef struct {
   PetscReal   nu[2]; /* FGMRES, refinement; 0: not looked at */
 } Case;
 
-#define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio infinity"
-#define F   "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio infinity"
-#define FC  "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_handover_ratio infinity"
+#define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio 1e99"
+#define F   "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio 1e99"
+#define FC  "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_handover_ratio 1e99"
 #define NOW "-pc_vpatchdg_levels 0" /* by default, on GPUs too */
-#define DG  "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio infinity"
+#define DG  "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio 1e99"
 
 /* clang-format off */
 static const Case cases[] = {

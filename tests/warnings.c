@@ -78,7 +78,7 @@ static PetscReal Rough(const PetscReal lower[], const PetscReal upper[], PetscRe
 
 static PetscErrorCode warnings_know_rough_coefficients(void)
 {
-#define ALL "-pc_vpatchdg_handover_ratio infinity " /* levels that do not follow the coefficient */
+#define ALL "-pc_vpatchdg_handover_ratio 1e99 " /* levels that do not follow the coefficient */
   const char *const  says[] = {"iterations: -ksp_type fgmres takes fewer",
                                "-pc_vpatchdg_coarse volumes -pc_vpatchdg_levels 1 is the most robust where a is rough"};
   KSPConvergedReason reason;

@@ -27,8 +27,8 @@ static inline double VpDirectLimit(int dim)
 {
   return dim == 2 ? 4000 : 2000;
 }
-/* ksp.c: a KSP with these operators and the level's prefix, which takes options when it is set up */
-PetscErrorCode VpCoarseKSPCreate(VpLevel, const char prefix[], PetscObject parent, Mat, KSP *);
+/* ksp.c: a KSP with the level's prefix, which takes options when it is set up */
+PetscErrorCode VpCoarseKSPCreate(VpLevel, const char prefix[], PetscObject parent, KSP *);
 PetscErrorCode VpCoarseKSPSetUp(KSP);
 
 /* boxgrid.c: VpBoxGridFind() and the cell at each place, cell[extent], of a mesh whose cells are all local, or none is. NULL where there is

@@ -68,7 +68,7 @@ static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseKSPCreate(VpLevel level, const char prefix[], PetscObject parent, Mat A, KSP *ksp)
+PetscErrorCode VpCoarseKSPCreate(VpLevel level, const char prefix[], PetscObject parent, KSP *ksp)
 {
   const char *outer = NULL;
 
@@ -81,7 +81,6 @@ PetscErrorCode VpCoarseKSPCreate(VpLevel level, const char prefix[], PetscObject
   PetscCall(KSPSetOptionsPrefix(*ksp, outer));
   PetscCall(KSPAppendOptionsPrefix(*ksp, prefix));
   PetscCall(KSPSetErrorIfNotConverged(*ksp, PETSC_FALSE));
-  PetscCall(KSPSetOperators(*ksp, A, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +108,8 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscFunctionBegin;
   PetscCall(CreateMatrix(coarse, singular));
   PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
-  PetscCall(VpCoarseKSPCreate(level, prefix, parent, coarse->A, &coarse->ksp));
+  PetscCall(VpCoarseKSPCreate(level, prefix, parent, &coarse->ksp));
+  PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
   PetscCall(KSPGetPC(coarse->ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
   if (n <= VpDirectLimit(level->mesh->dim) && !singular) {

@@ -25,20 +25,29 @@ typedef struct {
   PetscInt     stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
 } Volumes;
 
+/* *name = the value of the KSP's option, if it is given */
+static PetscErrorCode AskFor(KSP ksp, const char option[], char name[], size_t size)
+{
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, prefix, option, name, size, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Hypre's BoomerAMG is the best for these matrices on the host. Aggressive coarsening is what makes gamg fail on noise. */
 static PetscErrorCode PresetPC(KSP ksp, MatType type)
 {
-  PetscReal   threshold = THRESHOLD;
-  const char *prefix;
-  char        name[64];
-  PetscBool   same;
-  PC          pc;
+  PetscReal threshold = THRESHOLD;
+  char      name[64];
+  PetscBool same;
+  PC        pc;
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
   PetscCall(PetscStrncpy(name, PetscDefined(HAVE_HYPRE) && same ? PCHYPRE : PCGAMG, sizeof(name)));
-  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
-  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, prefix, "-pc_type", name, sizeof(name), NULL));
+  PetscCall(AskFor(ksp, "-pc_type", name, sizeof(name)));
   PetscCall(PetscStrcmp(name, PCGAMG, &same));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, name));
@@ -76,15 +85,18 @@ static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
 
 static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
-  MatType  type = level->backend->prefers->matrix;
+  char     type[64];
   Volumes *v;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *data = v;
   v->level = level;
+  PetscCall(VpCoarseKSPCreate(level, prefix, parent, &v->ksp));
+  PetscCall(PetscStrncpy(type, level->backend->prefers->matrix, sizeof(type)));
+  PetscCall(AskFor(v->ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
-  PetscCall(VpCoarseKSPCreate(level, prefix, parent, v->T, &v->ksp));
+  PetscCall(KSPSetOperators(v->ksp, v->T, v->T));
   PetscCall(PresetVolumes(v, type));
   PetscCall(VpCoarseKSPSetUp(v->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

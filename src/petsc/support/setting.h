@@ -16,7 +16,7 @@ typedef struct {
   const char *const *names;  /* value names of an enum or a PetscBool as for PetscOptionsEnum(), then the enum's name, a prefix, NULL */
   size_t             offset; /* offset in the object's data of an enum, a PetscBool, PetscInt or PetscReal */
   PetscReal          preset; /* default */
-  PetscReal          least, most; /* range of values; most 0: any finite one */
+  PetscReal          least, most; /* range of values; most 0: no upper bound */
   const char        *refusal;     /* error for other values, with %s for the value; NULL for an enum: the usual error */
 } VpSetting;
 
