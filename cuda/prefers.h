@@ -6,10 +6,9 @@
 static const VpLevelCosts VpCudaCosts[] = {{45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 118e-15, 1.0e-12, 2, 0.2e-12},   /* VP_SINGLE */
                                            {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1, 0.2e-12}}; /* VP_DOUBLE */
 
-/* cuSPARSE's products of matrices, in gamg's set-up, run out of memory from about 2e5 rows on: finite volumes stay on the host.
-   A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
-static const VpPrefers VpCudaPrefers = {.matrix = "aij",
-                                        .costs = VpCudaCosts,
+/* There is no matrix: cuSPARSE's products, in gamg's set-up, run out of memory from about 2e5 rows on, and a multigrid on the host takes
+   longer than many more cycles. A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
+static const VpPrefers VpCudaPrefers = {.costs = VpCudaCosts,
                                         .gather_cells = 4096,
                                         .gather_unknowns = 0,
                                         .most_columns = 1 << 20,

@@ -45,7 +45,7 @@ typedef struct {
 #define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio 1e99"
 #define F   "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 0 -pc_vpatchdg_handover_ratio 1e99"
 #define FC  "-pc_vpatchdg_cycle_type f -pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_handover_ratio 1e99"
-#define NOW "-pc_vpatchdg_levels 0" /* by default, on GPUs too */
+#define NOW "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio 3" /* by default on the host */
 #define DG  "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio 1e99"
 
 /* clang-format off */

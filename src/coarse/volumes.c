@@ -93,7 +93,7 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
   *data = v;
   v->level = level;
   PetscCall(VpCoarseKSPCreate(level, prefix, parent, &v->ksp));
-  PetscCall(PetscStrncpy(type, level->backend->prefers->matrix, sizeof(type)));
+  PetscCall(PetscStrncpy(type, level->backend->prefers->matrix ? level->backend->prefers->matrix : MATAIJ, sizeof(type)));
   PetscCall(AskFor(v->ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
   PetscCall(KSPSetOperators(v->ksp, v->T, v->T));

@@ -74,12 +74,14 @@ typedef struct {
   PetscBool   rough;       /* ... and have joined coefficients that were too different. From there on means are harmonic. */
 } Step;
 
-/* Only a solver that is not chosen by the user gives way. */
+/* Only a solver that is not chosen by the user gives way, and where finite volumes are slow only if the user gives a ratio. */
 static PetscBool MayHandOver(VpCycle cycle)
 {
   const VpCycleOptions *o = &cycle->options;
+  const PetscBool       wanted = (PetscBool)(o->handover > 0 || cycle->at[0].level->backend->prefers->matrix);
 
-  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES || o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp));
+  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES ||
+                     (wanted && (o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp))));
 }
 
 /* the largest ratio of a box's sizes along directions that do not merge and along those that do, as the rule of coarsening sees them; 0 if
