@@ -8,7 +8,8 @@ static const VpLevelCosts VpCudaCosts[] = {{45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 11
 
 /* There is no matrix: cuSPARSE's products, in gamg's set-up, run out of memory from about 2e5 rows on, and a multigrid on the host takes
    longer than many more cycles. A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
-static const VpPrefers VpCudaPrefers = {.costs = VpCudaCosts,
+static const VpPrefers VpCudaPrefers = {.matrix = NULL,
+                                        .costs = VpCudaCosts,
                                         .gather_cells = 4096,
                                         .gather_unknowns = 0,
                                         .most_columns = 1 << 20,
