@@ -1,5 +1,4 @@
-/* The low modes of cells (VpOps.restrict_modes). A thread holds one line along the
-   slowest direction. */
+/* The low modes of cells (VpOps.restrict_modes). A thread holds one line along the slowest direction. */
 #include "tensor.cuh"
 
 /* VpBasis.low as a kernel parameter */

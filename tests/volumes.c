@@ -51,6 +51,22 @@ static double Potential(const Setting *s, double x)
   return (x - 0.5) / CoefficientAt(s->coefficient, s->dim, lower, size);
 }
 
+/* t->u = its values in the middle of own cells */
+static PetscErrorCode FillPotential(const Setting *s, Test *t)
+{
+  PetscScalar *u;
+  PetscReal    lower[3], size[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayWrite(t->u, &u));
+  for (int32_t c = 0; c < t->w.mesh->nown; c++) {
+    VpGeometryBounds(t->w.mesh->geometry, c, lower, size);
+    u[c] = Potential(s, lower[0] + size[0] / 2);
+  }
+  PetscCall(VecRestoreArrayWrite(t->u, &u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* what leaves a cell with this potential: nothing through sides inside, the flux 1, and at the ends of x what the condition takes */
 static double Outflow(const Setting *s, VpMesh mesh, int32_t c)
 {
@@ -76,18 +92,13 @@ static double Outflow(const Setting *s, VpMesh mesh, int32_t c)
 static PetscErrorCode fluxes_of_a_known_potential(const Setting *s)
 {
   Test         t;
-  PetscScalar *u, *f;
-  PetscReal    worst = 0, lower[3], size[3], scale;
+  PetscScalar *f;
+  PetscReal    worst = 0, scale;
   PetscBool    symmetric;
 
   PetscFunctionBeginUser;
   PetscCall(Create(s, &t));
-  PetscCall(VecGetArrayWrite(t.u, &u));
-  for (int32_t c = 0; c < t.w.mesh->nown; c++) {
-    VpGeometryBounds(t.w.mesh->geometry, c, lower, size);
-    u[c] = Potential(s, lower[0] + size[0] / 2);
-  }
-  PetscCall(VecRestoreArrayWrite(t.u, &u));
+  PetscCall(FillPotential(s, &t));
   PetscCall(MatMult(t.T, t.u, t.f));
   PetscCall(VecNorm(t.f, NORM_INFINITY, &scale));
   PetscCall(VecGetArray(t.f, &f));
@@ -105,18 +116,12 @@ static PetscErrorCode functions_of_a_known_potential(const Setting *s)
 {
   const int          low = VpLowModes(s->dim);
   Test               t;
-  PetscScalar       *u;
   const PetscScalar *m;
   PetscReal          worst = 0, lower[3], size[3];
 
   PetscFunctionBeginUser;
   PetscCall(Create(s, &t));
-  PetscCall(VecGetArrayWrite(t.u, &u));
-  for (int32_t c = 0; c < t.w.mesh->nown; c++) {
-    VpGeometryBounds(t.w.mesh->geometry, c, lower, size);
-    u[c] = Potential(s, lower[0] + size[0] / 2);
-  }
-  PetscCall(VecRestoreArrayWrite(t.u, &u));
+  PetscCall(FillPotential(s, &t));
   PetscCall(MatMult(t.P, t.u, t.modes));
   PetscCall(VecGetArrayRead(t.modes, &m));
   for (int32_t c = 0; c < t.w.mesh->nown; c++) {

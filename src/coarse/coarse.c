@@ -52,25 +52,32 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
   return way;
 }
 
-PetscBool VpCoarseIsExact(const VpCoarseCase *c, PetscBool singular)
-{
-  switch (VpCoarseExpect(c)) {
-  case VP_WAY_LINES:
-  case VP_WAY_DENSE:
-    return PETSC_TRUE;
-  case VP_WAY_KSP:
-    return (PetscBool)(!singular && VpCoarseUnknowns(c) <= VpDirectLimit(c->dim));
-  default:
-    return PETSC_FALSE;
-  }
-}
-
 PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, const VpPrefers *prefers, PetscBool uniform, PetscInt ranks, int n,
                               VpCoarseCase *c)
 {
   PetscFunctionBegin;
   *c = (VpCoarseCase){.type = type, .prefers = prefers, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
   if (uniform) PetscCall(VpBoxGridFind(L, n, c->extent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CaseOfLevel(VpLevel level, VpCoarseType type, VpCoarseCase *c)
+{
+  return VpCoarseCaseOf(level->mesh->geometry->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
+                        level->basis.n, c);
+}
+
+PetscErrorCode VpCoarseIsExact(VpLevel level, VpCoarseType type, PetscBool *exact)
+{
+  VpCoarseCase c;
+  VpCoarseWay  way;
+
+  PetscFunctionBegin;
+  PetscCall(CaseOfLevel(level, type, &c));
+  way = VpCoarseExpect(&c);
+  *exact =
+    (PetscBool)(way == VP_WAY_LINES || way == VP_WAY_DENSE ||
+                (way == VP_WAY_KSP && VpCoarseUnknowns(&c) <= VpDirectLimit(c.dim) && !VpProblemIsSingular(level->mesh, &level->problem)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,8 +100,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   VpCoarse     coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseCaseOf(level->mesh->geometry->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
-                           level->basis.n, &c));
+  PetscCall(CaseOfLevel(level, type, &c));
   if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));
   *out = coarse;

@@ -36,8 +36,8 @@ PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, const VpPrefers *, PetscB
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first of them that suits the case. VpCoarseCreate() takes a later one where rounding or the partition leaves no other. */
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *);
-/* whether that is an inverse, or a factorisation */
-PetscBool            VpCoarseIsExact(const VpCoarseCase *, PetscBool singular);
+/* whether that is an inverse, or a factorisation, on this level */
+PetscErrorCode       VpCoarseIsExact(VpLevel, VpCoarseType, PetscBool *exact);
 static inline double VpCoarseUnknowns(const VpCoarseCase *c)
 {
   return c->cells * pow(c->n, c->dim);

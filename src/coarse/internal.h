@@ -27,9 +27,16 @@ static inline double VpDirectLimit(int dim)
 {
   return dim == 2 ? 4000 : 2000;
 }
-/* ksp.c: a KSP with the level's prefix, which takes options when it is set up */
-PetscErrorCode VpCoarseKSPCreate(VpLevel, const char prefix[], PetscObject parent, KSP *);
-PetscErrorCode VpCoarseKSPSetUp(KSP);
+/* ksp.c: the KSP of a way, with the level's prefix; the head of the way's data */
+typedef struct {
+  KSP      ksp;
+  PetscInt stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
+} VpCoarseSolver;
+PetscErrorCode VpCoarseSolverCreate(VpLevel, const char prefix[], PetscObject parent, VpCoarseSolver *);
+PetscErrorCode VpCoarseSolverSetUp(VpCoarseSolver *); /* takes its options, and sets it up */
+PetscErrorCode VpCoarseSolverSolve(VpCoarseSolver *, Vec b, Vec x);
+PetscErrorCode VpCoarseSolverGetKSP(void *data, KSP *); /* VpCoarseOps.get_ksp */
+PetscInt       VpCoarseSolverStopped(void *data);       /* VpCoarseOps.stopped */
 
 /* boxgrid.c: VpBoxGridFind() and the cell at each place, cell[extent], of a mesh whose cells are all local, or none is. NULL where there is
    no grid */

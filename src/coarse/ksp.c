@@ -3,16 +3,15 @@
 #include "../smoother/smoother.h"
 
 typedef struct {
-  VpLevel    level;
-  KSP        ksp;
-  Mat        A; /* scale times that of the level */
-  double     scale;
-  Vec        b, x;
-  PetscInt   stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
-  double    *outer;   /* an outer vector where the level's backend wants it */
-  size_t     bytes;   /* of it */
-  VpLevel    thin;    /* of the default preconditioner on larger problems */
-  VpOneSweep sweep;   /* that preconditioner, one sweep */
+  VpCoarseSolver solver;
+  VpLevel        level;
+  Mat            A; /* scale times that of the level */
+  double         scale;
+  Vec            b, x;
+  double        *outer; /* an outer vector where the level's backend wants it */
+  size_t         bytes; /* of it */
+  VpLevel        thin;  /* of the default preconditioner on larger problems */
+  VpOneSweep     sweep; /* that preconditioner, one sweep */
 } Coarse;
 
 static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
@@ -68,34 +67,61 @@ static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseKSPCreate(VpLevel level, const char prefix[], PetscObject parent, KSP *ksp)
+PetscErrorCode VpCoarseSolverCreate(VpLevel level, const char prefix[], PetscObject parent, VpCoarseSolver *solver)
 {
   const char *outer = NULL;
 
   PetscFunctionBegin;
-  PetscCall(KSPCreate(level->mesh->comm, ksp));
+  PetscCall(KSPCreate(level->mesh->comm, &solver->ksp));
   if (parent) {
-    PetscCall(PetscObjectIncrementTabLevel((PetscObject)*ksp, parent, 1));
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)solver->ksp, parent, 1));
     PetscCall(PetscObjectGetOptionsPrefix(parent, &outer));
   }
-  PetscCall(KSPSetOptionsPrefix(*ksp, outer));
-  PetscCall(KSPAppendOptionsPrefix(*ksp, prefix));
-  PetscCall(KSPSetErrorIfNotConverged(*ksp, PETSC_FALSE));
+  PetscCall(KSPSetOptionsPrefix(solver->ksp, outer));
+  PetscCall(KSPAppendOptionsPrefix(solver->ksp, prefix));
+  PetscCall(KSPSetErrorIfNotConverged(solver->ksp, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseKSPSetUp(KSP ksp)
+PetscErrorCode VpCoarseSolverSetUp(VpCoarseSolver *solver)
 {
   const char    *prefix;
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
-  PetscCall(KSPSetFromOptions(ksp));
-  error = KSPSetUp(ksp);
-  PetscCheck(!error, PetscObjectComm((PetscObject)ksp), error,
+  PetscCall(KSPGetOptionsPrefix(solver->ksp, &prefix));
+  PetscCall(KSPSetFromOptions(solver->ksp));
+  error = KSPSetUp(solver->ksp);
+  PetscCheck(!error, PetscObjectComm((PetscObject)solver->ksp), error,
              "The KSP of the coarsest level cannot be set up. Change the options -%s..., or leave them out", prefix);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseSolverSolve(VpCoarseSolver *solver, Vec b, Vec x)
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSolve(solver->ksp, b, x));
+  PetscCall(KSPGetConvergedReason(solver->ksp, &reason));
+  if (reason < 0) PetscCall(KSPGetIterationNumber(solver->ksp, &solver->stopped));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseSolverGetKSP(void *data, KSP *ksp)
+{
+  PetscFunctionBegin;
+  *ksp = ((VpCoarseSolver *)data)->ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCoarseSolverStopped(void *data)
+{
+  VpCoarseSolver *solver = data;
+  const PetscInt  stopped = solver->stopped;
+
+  solver->stopped = 0;
+  return stopped;
 }
 
 static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject parent)
@@ -108,19 +134,19 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscFunctionBegin;
   PetscCall(CreateMatrix(coarse, singular));
   PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
-  PetscCall(VpCoarseKSPCreate(level, prefix, parent, &coarse->ksp));
-  PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
-  PetscCall(KSPGetPC(coarse->ksp, &pc));
+  PetscCall(VpCoarseSolverCreate(level, prefix, parent, &coarse->solver));
+  PetscCall(KSPSetOperators(coarse->solver.ksp, coarse->A, coarse->A));
+  PetscCall(KSPGetPC(coarse->solver.ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
   if (n <= VpDirectLimit(level->mesh->dim) && !singular) {
-    PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
+    PetscCall(KSPSetType(coarse->solver.ksp, KSPPREONLY));
     PetscCall(PCSetType(pc, level->mesh->size == 1 ? PCLU : PCREDUNDANT));
   } else {
-    PetscCall(KSPSetType(coarse->ksp, KSPFGMRES));
-    PetscCall(KSPSetTolerances(coarse->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(KSPSetType(coarse->solver.ksp, KSPFGMRES));
+    PetscCall(KSPSetTolerances(coarse->solver.ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
     PetscCall(CreateSweep(coarse, pc));
   }
-  PetscCall(VpCoarseKSPSetUp(coarse->ksp));
+  PetscCall(VpCoarseSolverSetUp(&coarse->solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +169,6 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscScalar       *in;
   const PetscScalar *out;
   MatNullSpace       constants;
-  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   PetscCall(VpVectorLeave(b, PETSC_FALSE, 1, coarse->outer));
@@ -152,9 +177,7 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscCall(VecRestoreArrayWrite(coarse->b, &in));
   PetscCall(MatGetNullSpace(coarse->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
-  PetscCall(KSPSolve(coarse->ksp, coarse->b, coarse->x));
-  PetscCall(KSPGetConvergedReason(coarse->ksp, &reason));
-  if (reason < 0) PetscCall(KSPGetIterationNumber(coarse->ksp, &coarse->stopped));
+  PetscCall(VpCoarseSolverSolve(&coarse->solver, coarse->b, coarse->x));
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
@@ -164,7 +187,7 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
 {
-  return KSPView(((Coarse *)data)->ksp, viewer);
+  return KSPView(((Coarse *)data)->solver.ksp, viewer);
 }
 
 static PetscErrorCode Destroy(void *data)
@@ -172,7 +195,7 @@ static PetscErrorCode Destroy(void *data)
   Coarse *coarse = data;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&coarse->ksp));
+  PetscCall(KSPDestroy(&coarse->solver.ksp));
   PetscCall(MatDestroy(&coarse->A));
   PetscCall(VecDestroy(&coarse->b));
   PetscCall(VecDestroy(&coarse->x));
@@ -183,19 +206,5 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GetKSP(void *data, KSP *ksp)
-{
-  PetscFunctionBegin;
-  *ksp = ((Coarse *)data)->ksp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt Stopped(void *data)
-{
-  const PetscInt stopped = ((Coarse *)data)->stopped;
-
-  ((Coarse *)data)->stopped = 0;
-  return stopped;
-}
-
-const VpCoarseOps VpCoarseKSP = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy, .get_ksp = GetKSP, .stopped = Stopped};
+const VpCoarseOps VpCoarseKSP = {
+  .create = Create, .solve = Solve, .view = View, .destroy = Destroy, .get_ksp = VpCoarseSolverGetKSP, .stopped = VpCoarseSolverStopped};

@@ -13,16 +13,15 @@ enum { MOST_ITERATIONS = 100 };
 #define THRESHOLD 0.08 /* of gamg's connections. With the default it needs several times as many iterations where there are layers. */
 
 typedef struct {
-  VpLevel      level;
-  Mat          T, P;
-  KSP          ksp;
-  MatNullSpace constants; /* taken off right-hand sides where the problem is singular; else NULL */
-  PetscReal    rtol;      /* that was set here, so that another one is the user's */
-  Vec          b, x;      /* of cells */
-  Vec          modes;     /* of the cells' low modes */
-  double      *outer;     /* the same where the level's backend wants them */
-  size_t       bytes;     /* of them */
-  PetscInt     stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
+  VpCoarseSolver solver;
+  VpLevel        level;
+  Mat            T, P;
+  MatNullSpace   constants; /* taken off right-hand sides where the problem is singular; else NULL */
+  PetscReal      rtol;      /* that was set here, so that another one is the user's */
+  Vec            b, x;      /* of cells */
+  Vec            modes;     /* of the cells' low modes */
+  double        *outer;     /* the same where the level's backend wants them */
+  size_t         bytes;     /* of them */
 } Volumes;
 
 /* *name = the value of the KSP's option, if it is given */
@@ -61,10 +60,10 @@ static PetscErrorCode PresetVolumes(Volumes *v, MatType type)
 {
   PetscFunctionBegin;
   v->rtol = LINEAR;
-  PetscCall(KSPSetType(v->ksp, KSPCG));
-  PetscCall(KSPSetNormType(v->ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(v->ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, MOST_ITERATIONS));
-  PetscCall(PresetPC(v->ksp, type));
+  PetscCall(KSPSetType(v->solver.ksp, KSPCG));
+  PetscCall(KSPSetNormType(v->solver.ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(v->solver.ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, MOST_ITERATIONS));
+  PetscCall(PresetPC(v->solver.ksp, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,13 +91,13 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
   PetscCall(PetscNew(&v));
   *data = v;
   v->level = level;
-  PetscCall(VpCoarseKSPCreate(level, prefix, parent, &v->ksp));
+  PetscCall(VpCoarseSolverCreate(level, prefix, parent, &v->solver));
   PetscCall(PetscStrncpy(type, level->backend->prefers->matrix ? level->backend->prefers->matrix : MATAIJ, sizeof(type)));
-  PetscCall(AskFor(v->ksp, "-mat_type", type, sizeof(type)));
+  PetscCall(AskFor(v->solver.ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
-  PetscCall(KSPSetOperators(v->ksp, v->T, v->T));
+  PetscCall(KSPSetOperators(v->solver.ksp, v->T, v->T));
   PetscCall(PresetVolumes(v, type));
-  PetscCall(VpCoarseKSPSetUp(v->ksp));
+  PetscCall(VpCoarseSolverSetUp(&v->solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,12 +130,11 @@ static PetscErrorCode ToBackend(const Volumes *v)
 
 static PetscErrorCode SolveVolumes(void *data, int32_t n, VpVector b, VpVector x)
 {
-  Volumes           *v = data;
-  const VpLevel      level = v->level;
-  const void        *values;
-  void              *to;
-  PetscBool          add;
-  KSPConvergedReason reason;
+  Volumes      *v = data;
+  const VpLevel level = v->level;
+  const void   *values;
+  void         *to;
+  PetscBool     add;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
@@ -144,9 +142,7 @@ static PetscErrorCode SolveVolumes(void *data, int32_t n, VpVector b, VpVector x
   PetscCall(FromBackend(v));
   PetscCall(MatMultTranspose(v->P, v->modes, v->b));
   if (v->constants) PetscCall(MatNullSpaceRemove(v->constants, v->b));
-  PetscCall(KSPSolve(v->ksp, v->b, v->x));
-  PetscCall(KSPGetConvergedReason(v->ksp, &reason));
-  if (reason < 0) PetscCall(KSPGetIterationNumber(v->ksp, &v->stopped));
+  PetscCall(VpCoarseSolverSolve(&v->solver, v->b, v->x));
   PetscCall(MatMult(v->P, v->x, v->modes));
   PetscCall(ToBackend(v));
   PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to));
@@ -160,10 +156,10 @@ static PetscErrorCode MeetKSP(void *data, PetscBool flexible)
   PetscReal rtol;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetTolerances(v->ksp, &rtol, NULL, NULL, NULL));
+  PetscCall(KSPGetTolerances(v->solver.ksp, &rtol, NULL, NULL, NULL));
   if (rtol != v->rtol) PetscFunctionReturn(PETSC_SUCCESS);
   v->rtol = flexible ? FLEXIBLE : LINEAR;
-  PetscCall(KSPSetTolerances(v->ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetTolerances(v->solver.ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,7 +172,7 @@ static PetscErrorCode ViewVolumes(void *data, PetscViewer viewer)
   PetscCall(MatGetInfo(v->T, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscViewerASCIIPrintf(viewer, "finite volumes: %" PetscInt_FMT " cells, %.0f entries, solved by\n", v->level->mesh->ncell,
                                    (double)info.nz_used));
-  PetscCall(KSPView(v->ksp, viewer));
+  PetscCall(KSPView(v->solver.ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,7 +181,7 @@ static PetscErrorCode DestroyVolumes(void *data)
   Volumes *v = data;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&v->ksp));
+  PetscCall(KSPDestroy(&v->solver.ksp));
   PetscCall(MatDestroy(&v->T));
   PetscCall(MatDestroy(&v->P));
   PetscCall(VecDestroy(&v->b));
@@ -197,25 +193,10 @@ static PetscErrorCode DestroyVolumes(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GetVolumesKSP(void *data, KSP *ksp)
-{
-  PetscFunctionBegin;
-  *ksp = ((Volumes *)data)->ksp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt StoppedVolumes(void *data)
-{
-  const PetscInt stopped = ((Volumes *)data)->stopped;
-
-  ((Volumes *)data)->stopped = 0;
-  return stopped;
-}
-
 const VpCoarseOps VpCoarseVolumes = {.create = CreateVolumes,
                                      .solve = SolveVolumes,
                                      .view = ViewVolumes,
                                      .destroy = DestroyVolumes,
-                                     .get_ksp = GetVolumesKSP,
-                                     .stopped = StoppedVolumes,
+                                     .get_ksp = VpCoarseSolverGetKSP,
+                                     .stopped = VpCoarseSolverStopped,
                                      .meet = MeetKSP};

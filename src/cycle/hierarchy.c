@@ -64,14 +64,16 @@ static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpPr
 
 /* What leads from a level to the next one. */
 typedef struct {
-  VpLattice   lattice;     /* the level's */
-  PetscMPIInt ranks;       /* on how many the next level lives */
-  VpMesh      mesh;        /* the next level's */
-  PetscReal  *coefficient; /* on it, or NULL */
-  int         tensor;      /* as of VpProblem */
-  PetscReal   joined;      /* the largest ratio of the coefficients of cells that the next level joins, or keeps apart for their ratio */
-  PetscBool   merges;      /* Cells merge in some directions only, until they are not thin any more ... */
-  PetscBool   rough;       /* ... and have joined coefficients that were too different. From there on means are harmonic. */
+  VpLattice   lattices[VP_MOST_LEVELS]; /* from the finest level that covers the domain on: */
+  int         most;                     /* how many there are */
+  VpLattice   lattice;                  /* the level's */
+  PetscMPIInt ranks;                    /* on how many the next level lives */
+  VpMesh      mesh;                     /* the next level's */
+  PetscReal  *coefficient;              /* on it, or NULL */
+  int         tensor;                   /* as of VpProblem */
+  PetscReal   joined; /* the largest ratio of the coefficients of cells that the next level joins, or keeps apart for their ratio */
+  PetscBool   merges; /* Cells merge in some directions only, until they are not thin any more ... */
+  PetscBool   rough;  /* ... and have joined coefficients that were too different. From there on means are harmonic. */
 } Step;
 
 /* Only a solver that is not chosen by the user gives way, and where finite volumes are slow only if the user gives a ratio. */
@@ -188,16 +190,14 @@ static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, Pets
 /* Ends with this level: it is handed over to finite volumes unless it is so small that it is solved exactly. */
 static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
 {
-  const VpLevel level = cycle->at[l].level;
-  VpCoarseCase  c;
+  PetscBool exact;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseCaseOf(level->mesh->geometry->lattice, cycle->options.coarse, level->backend->prefers, VpLevelIsUniform(level),
-                           VpMeshRanks(level->mesh), level->basis.n, &c));
-  cycle->handed = (PetscBool)!VpCoarseIsExact(&c, VpProblemIsSingular(level->mesh, &level->problem));
+  PetscCall(VpCoarseIsExact(cycle->at[l].level, cycle->options.coarse, &exact));
+  cycle->handed = (PetscBool)!exact;
   cycle->ends = (PetscBool)(cycle->handed || l + 1 < cycle->nlevel);
   cycle->nlevel = l + 1;
-  if (!cycle->handed) PetscCall(VpSmootherDestroy(&cycle->at[l].smoother));
+  if (exact) PetscCall(VpSmootherDestroy(&cycle->at[l].smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,28 +378,28 @@ static PetscErrorCode FindApart(VpCycle cycle, VpLevel level, Step *step)
 
 /* Makes levels until there are as many as were chosen, or one is handed over. spread: the coefficient on levels of an adaptive mesh */
 static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem *problem, const VpBackend *backend,
-                                      VpLattice const lattice[], int most, PetscReal *const spread[])
+                                      PetscReal *const spread[])
 {
-  const PetscInt npartial = cycle->npartial;
+  const PetscInt npartial = cycle->npartial, most = npartial + step->most;
   const double   all = (double)step->mesh->ncell;
   VpProblem      p = *problem;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     const VpCycleLevel *at = &cycle->at[l];
+    const PetscBool     last = (PetscBool)(l + 1 == most); /* There is no coarser one. */
 
     PetscCall(VpProgress("cycle", all - step->mesh->ncell, all));
-    if (l >= npartial) PetscCall(CopyUnlessAgreed(lattice[l - npartial], cycle->options.coarsening, &step->mesh));
+    step->lattice = l < npartial ? cycle->base : step->lattices[l - npartial];
+    if (l >= npartial) PetscCall(CopyUnlessAgreed(step->lattice, cycle->options.coarsening, &step->mesh));
     if (spread[l]) p.coefficient = spread[l];
     p.coarser = l < npartial ? spread[l + 1] : NULL;
     PetscCall(CreateLevel(cycle, l, step->mesh, &p, backend));
     PetscCall(VpMeshDestroy(&step->mesh));
-    step->lattice = l < npartial ? cycle->base : lattice[l - npartial];
-    if (l + 1 == npartial + most) PetscCall(FindApart(cycle, at->level, step));
-    else if (!IsCoarsened(cycle, l)) break;
+    if (!last && !IsCoarsened(cycle, l)) break;
     if (l < cycle->nlevel - 1) PetscCall(CreateSmoother(cycle, l)); /* which may refuse the problem */
-    if (l + 1 < npartial + most) PetscCall(Coarsen(cycle, at->level, step));
-    if (IsTooRough(cycle, at->level, step, (PetscBool)(l + 1 == npartial + most))) PetscCall(EndAt(cycle, l));
+    PetscCall(last ? FindApart(cycle, at->level, step) : Coarsen(cycle, at->level, step));
+    if (IsTooRough(cycle, at->level, step, last)) PetscCall(EndAt(cycle, l));
     if (l == cycle->nlevel - 1) break;
     PetscCall(VpLevelSetTransfer(at->level));
     p.coefficient = step->coefficient;
@@ -414,17 +414,15 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
 {
   const PetscInt npartial = cycle->npartial;
   PetscReal     *spread[VP_MOST_LEVELS] = {NULL};
-  VpLattice      lattice[VP_MOST_LEVELS];
   Step           step = {.ranks = finest->size, .mesh = finest, .tensor = problem->tensor};
-  int            most;
 
   PetscFunctionBegin;
   if (npartial) PetscCall(VpMeshCreateLevels(finest, &step.mesh));
   else (void)VpReference(finest);
   PetscCall(VpProblemGetLattice(finest, problem, &cycle->base));
-  PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
+  PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &step.most, step.lattices));
   if (npartial && problem->coefficient) PetscCall(SpreadCoefficient(cycle, step.mesh, problem, spread));
-  PetscCall(CreateAllLevels(cycle, &step, problem, backend, lattice, most, spread));
+  PetscCall(CreateAllLevels(cycle, &step, problem, backend, spread));
   if (cycle->options.coarse == VP_COARSE_VOLUMES) cycle->handed = cycle->ends = PETSC_TRUE;
   if (cycle->handed && !cycle->at[cycle->nlevel - 1].smoother) PetscCall(CreateSmoother(cycle, cycle->nlevel - 1));
   PetscCall(PetscFree(step.coefficient));

@@ -7,8 +7,8 @@
        u_i --[2 g_i]-- u_F --[2 g_j]-- u_j     flux = 2 g_i g_j / (g_i + g_j), u_F = (g_i u_i + g_j u_j) / (g_i + g_j)
        u_i --[2 g_i]-- u_F --[r]-- 0           flux = 2 g_i r / (2 g_i + r),   u_F = 2 g_i u_i / (2 g_i + r)
 
-   Where a side hangs, there is one resistor per fine face, and u_F of the coarse cell is the mean over them. Another geometry has another
-   g, and that is all. */
+   F is the face that both cells have in common. Where a side hangs there are several, and u_F of the coarse cell is the mean over them.
+   Another geometry has another g, and that is all. */
 #include "internal.h"
 
 enum { MOST_BEYOND = 4 };
@@ -21,32 +21,31 @@ typedef struct {
   double  fixed, own;                            /* flux to the boundary; the cell's own part of u_F */
 } Side;
 
-/* g of a cell towards one of `parts` equal parts of a side */
-static double Conductance(VpLevel level, int32_t cell, int side, int parts)
+/* g of a cell, for a face of its side */
+static double Conductance(VpLevel level, int32_t cell, int side, double area)
 {
-  const VpGeometry g = level->mesh->geometry;
-
-  return VpLevelCoefficient(level, cell, side / 2) * VpGeometryArea(g, cell, side) / parts / VpGeometrySize(g, cell, side / 2);
+  return VpLevelCoefficient(level, cell, side / 2) * area / VpGeometrySize(level->mesh->geometry, cell, side / 2);
 }
 
-/* A cell beyond a side and what is common to it and the cell: one of `n` faces of the side. parts: so many of these faces are on each
-   cell's side */
-static void AddBeyond(VpLevel level, int32_t cell, int parts, int32_t beyond, int parts_beyond, int side, Side *s)
+/* Adds a cell beyond the side. Both cells share the smaller of their two sides. */
+static void AddBeyond(VpLevel level, int32_t cell, int side, int32_t beyond, Side *s)
 {
-  const double mine = Conductance(level, cell, side, parts), its = Conductance(level, beyond, side, parts_beyond);
+  const VpGeometry g = level->mesh->geometry;
+  const double     area = VpGeometryArea(g, cell, side), common = PetscMin(area, VpGeometryArea(g, beyond, side));
+  const double     mine = Conductance(level, cell, side, common), its = Conductance(level, beyond, side, common);
 
   s->cell[s->n] = beyond;
   s->flux[s->n] = VpHarmonicMean(mine, its);
-  s->other[s->n++] = its / (mine + its) / parts;
-  s->own += mine / (mine + its) / parts;
+  s->other[s->n++] = its / (mine + its) * common / area;
+  s->own += mine / (mine + its) * common / area;
 }
 
 static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, Side *s)
 {
-  const VpDomain     domain = level->mesh->geometry->domain;
-  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
-  const double       half = 2 * Conductance(level, cell, side, 1);
-  const double       r = half / 2 * is->alpha * VpDomainAlpha(domain, beyond) * VpGeometrySize(level->mesh->geometry, cell, side / 2);
+  const VpGeometry   g = level->mesh->geometry;
+  const VpCondition *is = &VpConditions[VpDomainSide(g->domain, beyond)];
+  const double       half = 2 * Conductance(level, cell, side, VpGeometryArea(g, cell, side));
+  const double       r = half / 2 * is->alpha * VpDomainAlpha(g->domain, beyond) * VpGeometrySize(g, cell, side / 2);
 
   s->own = is->penalty > 0 ? 0 : half / (half + r);
   s->fixed = is->penalty > 0 ? half : s->own * r;
@@ -54,21 +53,19 @@ static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, S
 
 static Side SideOf(VpLevel level, int32_t cell, int side)
 {
-  const VpMesh  mesh = level->mesh;
-  const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
-  const int     fine = 1 << (mesh->dim - 1);
-  Side          s = {0};
+  const VpMesh   mesh = level->mesh;
+  const VpFaces *faces = &mesh->faces;
+  const int32_t  beyond = VpMeshNeighbor(mesh, cell, side);
+  Side           s = {0};
 
   if (VpIsBoundary(beyond)) AddBoundary(level, cell, side, beyond, &s);
-  else if (beyond != VP_HANGING) AddBeyond(level, cell, 1, beyond, 1, side, &s);
-  if (beyond != VP_HANGING) return s;
-  for (int32_t i = VpFirstFace(mesh->faces.n, mesh->faces.face, cell); i < mesh->faces.n; i++) {
-    const VpFace *face = &mesh->faces.face[i];
+  else if (beyond >= 0) AddBeyond(level, cell, side, beyond, &s);
+  else {
+    for (int32_t i = VpFirstFace(faces->n, faces->face, cell); i < faces->n && faces->face[i].cell[0] == cell; i++) {
+      const int count = faces->face[i].kind == VP_FACE_COARSE ? 1 << (mesh->dim - 1) : 1;
 
-    if (face->cell[0] != cell) break;
-    if (face->side != side) continue;
-    if (face->kind == VP_FACE_FINE) AddBeyond(level, cell, 1, face->cell[1], fine, side, &s);
-    for (int k = 0; k < fine && face->kind == VP_FACE_COARSE; k++) AddBeyond(level, cell, fine, face->cell[1 + k], 1, side, &s);
+      for (int k = 0; k < count && faces->face[i].side == side; k++) AddBeyond(level, cell, side, faces->face[i].cell[1 + k], &s);
+    }
   }
   return s;
 }
