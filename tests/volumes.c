@@ -227,6 +227,59 @@ static PetscErrorCode modes_are_those_of_polynomials(const Setting *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Across sides that hang, too, what leaves a cell enters the others, and constants have no flux and no slope. */
+static PetscErrorCode constants_have_no_flux_where_sides_hang(int dim)
+{
+  const Setting      s = {"leaves", dim, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0};
+  const int          low = VpLowModes(dim);
+  VpMesh             mesh, leaves;
+  VpProblem          problem = {.degree = 2, .penalty = 1};
+  VpLevel            level;
+  Mat                T, P;
+  Vec                one, f, modes;
+  PetscReal          flux, size, worst = 0, *b;
+  PetscBool          symmetric;
+  int8_t            *mark;
+  const PetscScalar *m;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeMesh(PETSC_COMM_WORLD, &s, &mesh));
+  PetscCall(PetscMalloc1(mesh->nown + 1, &mark));
+  for (int32_t c = 0; c < mesh->nown; c++) mark[c] = (mesh->first + c) % 3 ? VP_MARK_KEEP : VP_MARK_REFINE;
+  PetscCall(VpMeshAdapt(mesh, mark, 0, NULL, &leaves, &b));
+  PetscCall(VpLevelCreate(leaves, &problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
+  PetscCall(VpAssembleVolumes(level, MATAIJ, &T, &P));
+  PetscCall(MatCreateVecs(T, &one, &f));
+  PetscCall(MatCreateVecs(P, NULL, &modes));
+  PetscCall(VecSet(one, 1));
+  PetscCall(MatMult(T, one, f));
+  PetscCall(VecNorm(f, NORM_INFINITY, &flux));
+  PetscCall(MatNorm(T, NORM_INFINITY, &size));
+  PetscCall(MatIsSymmetric(T, 1e-14 * size, &symmetric));
+  PetscCall(MatMult(P, one, modes));
+  PetscCall(VecGetArrayRead(modes, &m));
+  for (int32_t c = 0; c < leaves->nown; c++) {
+    worst = PetscMax(worst, PetscAbsScalar(m[c * low] - PetscSqrtReal(VpGeometryVolume(leaves->geometry, c))));
+    for (int k = 1; k < low; k++) worst = PetscMax(worst, PetscAbsScalar(m[c * low + k]));
+  }
+  PetscCall(VecRestoreArrayRead(modes, &m));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(VpMeshIsAdaptive(leaves) && symmetric && flux < 2e-8 * size && worst < 1e-14),
+        "constants_have_no_flux_where_sides_hang: %dD, %" PetscInt_FMT " cells: flux %g of %g, slope %g", dim, leaves->ncell, (double)flux,
+        (double)size, (double)worst);
+  PetscCall(VecDestroy(&one));
+  PetscCall(VecDestroy(&f));
+  PetscCall(VecDestroy(&modes));
+  PetscCall(MatDestroy(&T));
+  PetscCall(MatDestroy(&P));
+  PetscCall(VpLevelDestroy(&level));
+  PetscCall(VpMeshDestroy(&leaves));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(PetscFree(mark));
+  PetscCall(PetscFree(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -237,6 +290,7 @@ int main(int argc, char **argv)
     if (s->boundary) PetscCall(functions_of_a_known_potential(s));
     PetscCall(modes_are_those_of_polynomials(s));
   }
+  for (int dim = 2; dim <= 3; dim++) PetscCall(constants_have_no_flux_where_sides_hang(dim));
   PetscCall(PetscFinalize());
   return TapEnd();
 }
