@@ -280,6 +280,23 @@ static PetscErrorCode constants_have_no_flux_where_sides_hang(int dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An option of the coarsest level's KSP does not change what a program has chosen. */
+static PetscErrorCode options_of_the_ksp_leave_the_choice(void)
+{
+  VPatchDGCoarse coarse;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_VOLUMES));
+  PetscCall(SetByOption(pc, "-vpatchdg_coarse_ksp_rtol", "0.01"));
+  PetscCall(PCVPatchDGGetCoarse(pc, &coarse));
+  TapOk((PetscBool)(coarse == VPATCHDG_COARSE_VOLUMES), "options_of_the_ksp_leave_the_choice: %s", VPatchDGCoarses[coarse]);
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -291,6 +308,7 @@ int main(int argc, char **argv)
     PetscCall(modes_are_those_of_polynomials(s));
   }
   for (int dim = 2; dim <= 3; dim++) PetscCall(constants_have_no_flux_where_sides_hang(dim));
+  PetscCall(options_of_the_ksp_leave_the_choice());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -20,7 +20,7 @@ typedef struct {
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
   VpCoarsen    coarsening;
   VpCoarseType coarse;
-  PetscBool    coarse_ksp; /* The coarsest level is solved by a KSP because it has options: by VP_COARSE_KSP or VP_COARSE_VOLUMES. */
+  PetscBool    coarse_ksp; /* coarse is VP_COARSE_KSP only because the KSP has options: finite volumes may take them. */
   PetscInt     gather;     /* levels with fewer cells per rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay;     /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;

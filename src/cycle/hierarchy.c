@@ -399,6 +399,7 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     if (!last && !IsCoarsened(cycle, l)) break;
     if (l < cycle->nlevel - 1) PetscCall(CreateSmoother(cycle, l)); /* which may refuse the problem */
     PetscCall(last ? FindApart(cycle, at->level, step) : Coarsen(cycle, at->level, step));
+    cycle->joined = PetscMax(cycle->joined, step->joined);
     if (IsTooRough(cycle, at->level, step, last)) PetscCall(EndAt(cycle, l));
     if (l == cycle->nlevel - 1) break;
     PetscCall(VpLevelSetTransfer(at->level));
@@ -406,7 +407,6 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     p.tensor = step->tensor;
   }
   PetscCall(VpMeshDestroy(&step->mesh));
-  cycle->joined = step->joined;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,21 +81,23 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any option of the coarse KSP selects that KSP, or the one of finite volumes, unless -pc_vpatchdg_coarse is given. */
+/* Any option of the coarse KSP selects a KSP, unless -pc_vpatchdg_coarse is given: that of finite volumes if these were chosen, or where
+   auto hands over. */
 static PetscErrorCode CoarseOptions(PC pc)
 {
-  char      name[256], *all, *found;
-  PetscBool set;
+  VpCycleOptions *o = &PCVPatchDGData(pc)->options;
+  char            name[256], *all, *found;
+  PetscBool       set, chooses = (PetscBool)(o->coarse == VP_COARSE_AUTO || o->coarse_ksp);
 
   PetscFunctionBegin;
+  o->coarse_ksp = PETSC_FALSE;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, PCVPatchDGSettings.row[VP_PC_COARSE].option, &set));
-  PCVPatchDGData(pc)->options.coarse_ksp = PETSC_FALSE;
-  if (set) PetscFunctionReturn(PETSC_SUCCESS);
+  if (set || o->coarse == VP_COARSE_VOLUMES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%svpatchdg_coarse_", VpPrefix((PetscObject)pc)));
   PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
   PetscCall(PetscStrstr(all, name, &found));
   if (found) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));
-  PCVPatchDGData(pc)->options.coarse_ksp = (PetscBool)(found != NULL);
+  o->coarse_ksp = (PetscBool)(found && chooses);
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
