@@ -77,6 +77,14 @@ typedef struct {
   PetscErrorCode (*distance)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, const double *values, double *sum);
   /* values[i] = x at a point of cell[i], where the basis functions along d have the values basis[i][d][n] */
   PetscErrorCode (*probe)(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values);
+
+  /* Slots for views with a metric, in double precision. */
+  /* y [1 + 2 dim][n^dim] = column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cells beyond its sides
+     (beyond[side] < 0: unchanged), as if these were different cells. NULL unless on the host */
+  PetscErrorCode (*column)(const VpMetricView *, int32_t cell, const int32_t beyond[], int at, double *y);
+  /* b += what the numbers given[i][n^(dim-1)] at the points of a side of cell list[i], times the roots of the points' weights, add to the
+     right-hand side: as the values of u at a Dirichlet side (value), or as fluxes */
+  PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, int32_t n, const int32_t *list, const double *given, double *b);
 } VpOps;
 
 /* A piece of work whose launches are replayed as one. It is zero at first. */

@@ -69,6 +69,40 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG
     *v = a * (form[VP_HANG_GAMMA] * jump - mean) * own[0]; \
     *q = -a * jump / 2 * own[1]; \
   }
+/* An operator with a coefficient at points, in the Gauss basis. z = scale root x are a cell's coefficients in the basis phihat_q, and A is
+
+     sum_q G grad z . grad z'  in cells,      sum_t sigma [z] z' - {F(z)} z' - [z] F(z') / 2  on their sides.
+
+   Here the gradient is that of the reference cell, q and t are Gauss points of the cell and of its side, V is z on the side, F = H . grad z
+   outward, [z] = V - V', {F} = (F - F') / 2, and V', F' are those of the cell beyond in its own outward direction, or 0 at a boundary. The
+   numbers w of the points are in the basis functions. At Dirichlet sides H is 2 G, at other conditions 0.
+
+     components    G                          H at a side with the normal d
+     dim           xx, yy, zz                 dd
+     dim(dim+1)/2  xx, xy, xz, yy, yz, zz     dd, then towards the other directions in ascending order, + on an upper side, - on a lower */
+typedef struct {
+  int           components;
+  int32_t       period; /* cell c has the numbers of cell c modulo period */
+  const double *cell;   /* [period][components][n^dim] G */
+  const double *side;   /* [period][2 dim][VpMetricRows][n^(dim-1)] H, then sigma */
+  const double *mass;   /* [period][n^dim] c of the reaction */
+  const double *scale;  /* [period] 1/sqrt(volume of the cell's box) */
+  const double *root;   /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
+  const double *slope;  /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double *end;    /* [2 ends][value, outward slope][n] of the functions phihat_i */
+  double       *traces; /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch */
+} VpMetricView;
+VP_SIZE int VpMetricRows(int dim, int components)
+{
+  return 1 + (components > dim ? dim : 1);
+}
+/* number of the entry (d, e) of a symmetric matrix, or of a diagonal one (e = d) */
+VP_SIZE int VpMetricEntry(int dim, int components, int d, int e)
+{
+  const int low = d < e ? d : e, high = d < e ? e : d;
+
+  return components > dim ? low * (2 * dim - low - 1) / 2 + high : d;
+}
 /* The cells. */
 typedef struct {
   int            dim, n;
@@ -91,7 +125,8 @@ typedef struct {
   const VpBasis *basis;            /* the level's basis, on the host: traces and expand are made from it */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
-  VpPlans       *plans; /* NULL until prepare() (VpOps) */
+  VpMetricView   metric; /* of an outer level in the Gauss basis; then there are no `lines`. components 0: none */
+  VpPlans       *plans;  /* NULL until prepare() (VpOps) */
 } VpView;
 
 /* The patches of a smoother. */

@@ -8,6 +8,8 @@
 
 int VpBasisMirror(const VpBasis *b, int i, double *sign)
 {
+  *sign = 1;
+  if (b->type == VP_BASIS_GAUSS) return b->n - 1 - i;
   *sign = VpMirrorSign(b->n, b->nt, i);
   return VpMirror(b->n, b->nt, i);
 }
@@ -124,6 +126,19 @@ static void BuildThinBasis(int n, Real O[N][N], Real C[N][N])
   if (n % 2) memcpy(C[n / 2], O[n - 1], sizeof(C[0]));
 }
 
+/* Builds C of the Gauss basis. Gauss's rule integrates l_i times a Legendre polynomial exactly: the integral is w_i p_m(x_i). */
+static void BuildGaussBasis(int n, Real C[N][N])
+{
+  double x[N], w[N];
+  Real   p[N];
+
+  VpGauss(n, x, w);
+  for (int i = 0; i < n; i++) {
+    LegendreEvaluate(n, x[i], p, NULL);
+    for (int m = 0; m < n; m++) C[i][m] = sqrtl(w[i]) * p[m];
+  }
+}
+
 /* Inverts the symmetric positive definite A [n][n] in place. */
 static void InvertMatrix(int n, Real A[])
 {
@@ -221,7 +236,10 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
   *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = VpDenseLayers(n)};
-  BuildOrthonormalBasis(n, O);
+  if (type == VP_BASIS_GAUSS) {
+    b->nt = n;
+    BuildGaussBasis(n, O);
+  } else BuildOrthonormalBasis(n, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
     BuildThinBasis(n, O, T);
     C = T;

@@ -28,6 +28,16 @@ INLINE void ChangeBasis(const int n, const REAL *A, V Tx[][VECTORS], int cells, 
   }
 }
 
+/* values /= root (VpMetricView), on `cells` cells from `first` on */
+INLINE void DivideByRoot(const VpMetricView *m, const int n, int32_t first, int cells, double *values)
+{
+  for (int i = 0; i < cells && m->root; i++) {
+    const double *root = m->root + (size_t)((first + i) % m->period) * (size_t)Power(n);
+
+    for (int k = 0; k < Power(n); k++) values[i * Power(n) + k] /= root[k];
+  }
+}
+
 /* b = enter scale (f - A x), or enter scale f if x is NULL. *norm2 += the sum of squares, unless norm2 is NULL */
 INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
                        const double *ghost, const double *f, REAL *b, double *norm2)
@@ -46,6 +56,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
     if (x) Residual(outer, cell, cell + cells, x, ghost, f, wide);
     for (int i = 0; i < count; i++) wide[i] = scale * r[i];
     if (norm2) AddSquares(count, wide, sum);
+    DivideByRoot(&view->metric, n, cell, cells, wide);
     for (int i = 0; i < count; i++) narrow[i] = (REAL)wide[i];
     ChangeBasis(n, view->enter, Tx, cells, narrow, b + at);
   }
@@ -54,8 +65,9 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
 
 INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
-  V    Tx[VP_MAX_N][VECTORS];
-  REAL narrow[FEW * VALUES];
+  V      Tx[VP_MAX_N][VECTORS];
+  REAL   narrow[FEW * VALUES];
+  double wide[FEW * VALUES];
 
   LoadTransposed(n, view->leave, Tx);
   for (int32_t cell = 0; cell < view->nown; cell += FEW) {
@@ -64,7 +76,11 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
     double      *to = z + at;
 
     ChangeBasis(n, view->leave, Tx, cells, x + at, narrow);
-    if (add) {
+    if (view->metric.root) {
+      for (int i = 0; i < count; i++) wide[i] = scale * (double)narrow[i];
+      DivideByRoot(&view->metric, n, cell, cells, wide);
+      for (int i = 0; i < count; i++) to[i] = add ? to[i] + wide[i] : wide[i];
+    } else if (add) {
       for (int i = 0; i < count; i++) to[i] += scale * (double)narrow[i];
     } else {
       for (int i = 0; i < count; i++) to[i] = scale * (double)narrow[i];
@@ -77,7 +93,7 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
     Enter, k, \
     (const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2), \
     if (norm2) *norm2 = 0; \
-    PetscCall(VpArrive(ghosts)); \
+    if (x && outer->metric.components) VP_NAME(MetricTraces, double, VP_DIM, k)(outer, x); PetscCall(VpArrive(ghosts)); \
     EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)) \
   VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), Leave(view, k + 1, add, scale, x, z))
 #include "../degrees.def"

@@ -1,5 +1,5 @@
 /* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c,
-   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
+   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c and metric.c for double alone. They define one
    function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
@@ -34,7 +34,9 @@
   f(evaluate, Evaluate, __VA_ARGS__) \
   f(integrate, Integrate, __VA_ARGS__) \
   f(distance, Distance, __VA_ARGS__) \
-  f(probe, Probe, __VA_ARGS__)
+  f(probe, Probe, __VA_ARGS__) \
+  f(column, Column, __VA_ARGS__) \
+  f(add_to_side, AddToSide, __VA_ARGS__)
 /* clang-format on */
 
 /* dense.c */
@@ -43,6 +45,16 @@ PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, d
 /* y [last - first cells] = A x, or b - A x if b is not NULL, on cells [first, last). b begins with cell 0, y with cell `first`. */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
 
+/* metric.c: the same where the view has a metric, after the traces of x in the view were found; and the slots for traces of sides */
+typedef void VpHostMetricTraces(const VpView *, const double *x);
+typedef void VpHostMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
+typedef void VpHostMetricUnpack(int32_t n, const int32_t *list, const void *from, void *x);
+#define VP_DECLARE_METRIC(dim, k) \
+  VpHostMetricTraces VP_NAME(MetricTraces, double, dim, k); \
+  VpHostResidual     VP_NAME(MetricResidual, double, dim, k); \
+  VpHostMetricPack   VP_NAME(MetricPack, double, dim, k); \
+  VpHostMetricUnpack VP_NAME(MetricUnpack, double, dim, k);
+
 #define VP_DECLARE_SLOT(slot, name, real, dim, k) __typeof__(*((VpOps *)NULL)->slot) VP_NAME(name, real, dim, k);
 #define VP_DECLARE(real, dim, k) \
   VP_SLOTS(VP_DECLARE_SLOT, real, dim, k) \
@@ -50,7 +62,7 @@ typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const v
 /* clang-format off */
 #define VP_DEGREE(k) \
   VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k) \
-  VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k)
+  VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k) VP_DECLARE_METRIC(2, k) VP_DECLARE_METRIC(3, k)
 /* clang-format on */
 #include "../degrees.def"
 #undef VP_DEGREE

@@ -138,13 +138,15 @@ INLINE void Residual(const VpView *view, const int n, Along *along, int32_t firs
   void VP_NAME(Residual, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, \
                                              const void *b, void *y) \
   { \
-    Residual(view, k + 1, Along##k, first, last, x, ghost, b, y); \
+    if (view->metric.components) VP_NAME(MetricResidual, double, VP_DIM, k)(view, first, last, x, ghost, b, y); \
+    else Residual(view, k + 1, Along##k, first, last, x, ghost, b, y); \
   } \
   PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, \
                                                     const void *b, void *y) \
   { \
     PetscFunctionBegin; \
-    PetscCall(CheckTraces(view, k + 1, HAS_DENSE)); \
+    if (view->metric.components) VP_NAME(MetricTraces, double, VP_DIM, k)(view, x); \
+    else PetscCall(CheckTraces(view, k + 1, HAS_DENSE)); \
     PetscCall(VpArrive(ghosts)); \
     VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghosts.values, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \
     PetscFunctionReturn(PETSC_SUCCESS); \

@@ -55,7 +55,9 @@ INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t
 
 #define VP_DEGREE(k) \
   VP_KERNEL(PackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *x, void *to), \
-            Pack(view, k + 1, n, list, x, to)) \
+            if (view->metric.components) VP_NAME(MetricPack, double, VP_DIM, k)(view, n, list, x, to); \
+            else Pack(view, k + 1, n, list, x, to)) \
   VP_KERNEL(UnpackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *from, void *x), \
-            Unpack(view, k + 1, n, list, from, x))
+            if (view->metric.components) VP_NAME(MetricUnpack, double, VP_DIM, k)(n, list, from, x); \
+            else Unpack(view, k + 1, n, list, from, x))
 #include "../degrees.def"
