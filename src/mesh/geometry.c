@@ -25,6 +25,27 @@ void VpGeometryReference(VpGeometry g, int32_t cell, const PetscReal x[], PetscR
   for (int d = 0; d < g->domain->dim; d++) xi[d] = PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
 }
 
+/* the same as VpMapEvaluate() for a cell that is a box */
+static void EvaluateBox(VpGeometry g, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
+{
+  const int dim = g->domain->dim, n = count[0] * count[1] * count[2];
+  PetscReal lower[3], size[3];
+
+  VpGeometryBounds(g, cell, lower, size);
+  for (int q = 0; q < n; q++) {
+    const int at[3] = {q % count[0], q / count[0] % count[1], q / (count[0] * count[1])};
+
+    for (int i = 0; i < dim && X; i++) X[q * dim + i] = lower[i] + size[i] * x[i][at[i]];
+    for (int i = 0; i < dim * dim && J; i++) J[q * dim * dim + i] = i % (dim + 1) ? 0 : size[i / dim];
+  }
+}
+
+void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
+{
+  if (g->map) VpMapEvaluate(g->map, cell, count, x, X, J);
+  else EvaluateBox(g, cell, count, x, X, J);
+}
+
 PetscReal VpGeometryLeast(VpGeometry g, int32_t cell)
 {
   PetscReal least = VpGeometrySize(g, cell, 0);
@@ -61,6 +82,7 @@ PetscErrorCode VpGeometryDestroy(VpGeometry *out)
   PetscCall(PetscFree(g->coord));
   PetscCall(PetscFree(g->zone));
   PetscCall(PetscFree(g->depth));
+  PetscCall(VpMapDestroy(&g->map));
   PetscCall(PetscFree(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,6 +42,7 @@
    What only some meshes have stands behind a pointer, which others leave NULL: `forest` and `geometry->depth` of adaptive ones, `leaf` of
    their levels, `relation` where there is a coarser mesh, `shared` where ghosts are numbered by sides. */
 #pragma once
+#include "map.h"
 #include "../base/reference.h"
 #include "../kernels/messages.h"
 #include "../tables/side.h"
@@ -218,6 +219,7 @@ struct VpGeometry_ {
   int32_t  *coord; /* [nlocal][3] position in its box, from 0 on */
   uint8_t  *zone;  /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
   uint8_t  *depth; /* [nlocal] the number of halvings of the box that make the cell, of an adaptive mesh; else NULL */
+  VpMap     map;   /* where own cells are in physical space; NULL: cells are boxes there, too */
 };
 /* the number of halvings along d that make a cell of its box */
 static inline int VpGeometryHalvings(VpGeometry g, int32_t cell, int d)
@@ -235,6 +237,9 @@ void VpGeometryBounds(VpGeometry, int32_t cell, PetscReal lower[], PetscReal siz
    reference coordinates of the point of a cell that is nearest to x. */
 void VpGeometryPoint(VpGeometry, int32_t cell, const PetscReal xi[], PetscReal x[]);
 void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscReal xi[]);
+/* X [points][dim] and the Jacobian J [points][i][j] = dX_i / dxi_j in physical space of an own cell, at a tensor grid of points in [0,1], x
+   fastest: count[d] of them, at most VP_MAX_NQ, at x[d]; count[d] = 1 beyond dim. X, J: or NULL */
+void VpGeometryEvaluate(VpGeometry, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
 /* the least size of a cell, its volume, the area of one of its sides */
 PetscReal VpGeometryLeast(VpGeometry, int32_t cell);
 PetscReal VpGeometryVolume(VpGeometry, int32_t cell);

@@ -292,6 +292,23 @@ void VpGauss(int nq, double x[], double w[])
   }
 }
 
+/* The inner points are the roots of p', by Newton's iteration from Chebyshev's points. Legendre's equation gives p''. */
+void VpGaussLobatto(int degree, double x[])
+{
+  Real p[2 * N + 1], dp[2 * N + 1];
+
+  for (int i = 0; 2 * i <= degree; i++) {
+    Real y = (1 - cosl(acosl(-1) * i / degree)) / 2;
+
+    for (int it = 0; it < 20 && i; it++) {
+      LegendreEvaluate(degree + 1, y, p, dp);
+      y += dp[degree] * y * (1 - y) / ((1 - 2 * y) * dp[degree] + degree * (degree + 1) * p[degree]);
+    }
+    x[degree - i] = (double)(1 - y);
+    x[i] = 2 * i == degree ? 0.5 : (double)y;
+  }
+}
+
 PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[])
 {
   int  n = to->n;

@@ -49,6 +49,7 @@ PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
 int            VpBasisMirror(const VpBasis *, int i, double *sign);                     /* j with phihat_j(1-x) = sign phihat_i(x) */
 void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
+void           VpGaussLobatto(int degree, double x[]);  /* x [degree + 1]: Gauss-Lobatto points on [0,1], 1 <= degree <= VP_MAX_DEGREE */
 /* C [n][n] takes coefficients in `from` to coefficients in `to`. */
 PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[]);
 

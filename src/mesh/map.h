@@ -1,0 +1,25 @@
+/* Maps of cells: where the cells of a mesh are in physical space. The boxes are then only the reference domain. In a cell the map is
+   the polynomial, of one degree in each variable, through points at the Gauss-Lobatto points of that degree, the nodes of the cell. */
+#pragma once
+#include "../tables/tables.h"
+#include <stdint.h>
+
+typedef struct VpMap_ *VpMap;
+struct VpMap_ {
+  int     refct;
+  int     dim, degree;
+  int32_t ncell;
+  double  point[VP_MAX_N]; /* [degree+1] the Gauss-Lobatto points */
+  double *node;            /* [ncell][(degree+1)^dim][dim] the nodes of own cells in physical space, x fastest */
+};
+/* Creates a map whose nodes are not set. */
+PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *);
+PetscErrorCode VpMapDestroy(VpMap *);
+/* number of nodes of a cell */
+static inline int VpMapNodes(int dim, int degree)
+{
+  return (degree + 1) * (degree + 1) * (dim == 3 ? degree + 1 : 1);
+}
+/* X [points][dim] and J [points][i][j] = dX_i / dxi_j at a tensor grid of points of a cell, as VpGeometryEvaluate() in mesh.h. Threads may
+   call it at the same time. */
+void VpMapEvaluate(VpMap, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
