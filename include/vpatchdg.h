@@ -31,6 +31,7 @@ typedef enum {
   VPATCHDG_COARSE_VOLUMES
 } VPatchDGCoarse;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
+typedef enum { VPATCHDG_BASIS_AUTO, VPATCHDG_BASIS_LEGENDRE, VPATCHDG_BASIS_GAUSS } VPatchDGBasis;
 typedef enum { VPATCHDG_MARK_DOERFLER, VPATCHDG_MARK_MAXIMUM } VPatchDGMarking;
 PETSC_EXTERN const char        VPatchDGVersion[]; /* VPATCHDG_VERSION of the library that is loaded */
 PETSC_EXTERN const char *const VPatchDGDomains[];
@@ -39,6 +40,7 @@ PETSC_EXTERN const char *const VPatchDGSpaces[];
 PETSC_EXTERN const char *const VPatchDGPrecisions[];
 PETSC_EXTERN const char *const VPatchDGCycleTypes[];
 PETSC_EXTERN const char *const VPatchDGBackends[];
+PETSC_EXTERN const char *const VPatchDGBases[];
 PETSC_EXTERN const char *const VPatchDGCoarses[];
 PETSC_EXTERN const char *const VPatchDGMarkings[];
 
@@ -166,6 +168,10 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBasis(DM, VPatchDGBasis);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBasis(DM, VPatchDGBasis *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLocalRefinement(DM, PetscInt levels, const PetscReal point[], const PetscReal sphere[]);

@@ -58,7 +58,7 @@ static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
   PetscCall(VpProblemRange(level->mesh, &problem, range));
   problem.exponent = -ilogb(range[0]);
   coarse->scale = ldexp(1, problem.exponent - level->problem.exponent);
-  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &outer));
+  PetscCall(VpLevelCreate(level->mesh, &problem, problem.outer, VP_DOUBLE, &VpBackendHost, &outer));
   PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
   PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
   coarse->bytes = level->mesh->nown * outer->block;

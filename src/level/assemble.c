@@ -57,8 +57,9 @@ static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t sid
 }
 
 /* Computes row `at` of a cell. position: global positions of the local cells */
-static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
+static PetscErrorCode RowCreate(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
+  const VpLevel  level = rows->level;
   const VpMesh   mesh = level->mesh;
   const int      n = level->basis.n, dim = mesh->dim;
   const PetscInt ndof = PetscPowInt(n, dim);
@@ -88,12 +89,15 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the rows of A */
-static VpRows RowsOf(VpLevel level)
+/* the rows of A; VpMetricRowsDestroy() releases them */
+static PetscErrorCode RowsOf(VpLevel level, VpRows *rows)
 {
   const int ndof = (int)PetscPowInt(level->basis.n, level->mesh->dim);
 
-  return (VpRows){.level = level, .rows = ndof, .columns = ndof, .most = MostEntries(level), .create = RowCreate};
+  PetscFunctionBegin;
+  *rows = (VpRows){.level = level, .rows = ndof, .columns = ndof, .most = MostEntries(level), .create = RowCreate};
+  if (level->view.metric.components) PetscCall(VpMetricRowsCreate(level, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* MPIBAIJ refuses MAT_SPD (PETSc 3.18). */
@@ -109,12 +113,14 @@ PetscErrorCode VpSetPositiveDefinite(Mat A)
 
 PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
 {
-  const VpRows rows = RowsOf(level);
-  PetscBool    aij;
+  VpRows    rows;
+  PetscBool aij;
 
   PetscFunctionBegin;
+  PetscCall(RowsOf(level, &rows));
   PetscCall(PetscStrInList(type, "aij|seqaij|mpiaij|aijcusparse|seqaijcusparse|mpiaijcusparse", '|', &aij));
   PetscCall(VpAssembleRows(&rows, aij ? type : MATAIJ, out));
+  PetscCall(VpMetricRowsDestroy(&rows));
   PetscCall(MatSetOption(*out, MAT_SYMMETRIC, PETSC_TRUE)); /* The conversion to sbaij requires this. */
   if (!aij) PetscCall(MatConvert(*out, type, MAT_INPLACE_MATRIX, out));
   PetscCall(MatSetOption(*out, MAT_SYMMETRIC, PETSC_TRUE));
@@ -138,13 +144,15 @@ static PetscErrorCode SumRow(PetscInt i, const VpRow *row, void *context)
 PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
 {
   const PetscBool square = type == NORM_FROBENIUS;
-  const VpRows    rows = RowsOf(level);
   PetscReal       sums[2] = {0, 0};
+  VpRows          rows;
 
   PetscFunctionBegin;
   PetscCheck(square || type == NORM_1 || type == NORM_INFINITY, level->mesh->comm, PETSC_ERR_SUP,
              "Matrix norms are NORM_1, NORM_FROBENIUS and NORM_INFINITY");
+  PetscCall(RowsOf(level, &rows));
   PetscCall(VpForEachRow(&rows, SumRow, sums)); /* A is symmetric: column sums are row sums */
+  PetscCall(VpMetricRowsDestroy(&rows));
   PetscCallMPI(MPI_Allreduce(&sums[square], norm, 1, MPIU_REAL, square ? MPIU_SUM : MPIU_MAX, level->mesh->comm));
   if (square) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,6 +190,10 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
   double    factor[3][VP_MAX_N], own[VP_MAX_N], beyond[2][VP_MAX_N];
 
   PetscFunctionBegin;
+  if (level->view.metric.components) {
+    PetscCall(VpMetricDiagonal(level, diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (int32_t c = 0; c < level->mesh->nown; c++) {
     for (int d = 0; d < dim; d++) {
       for (int i = 0; i < n; i++) {
@@ -212,6 +224,9 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
       for (int i = 0; i < n; i++) factor[d][i] = unit[i] * sqrt(VpGeometrySize(level->mesh->geometry, c, d));
     }
     FillTensor(dim, n, PETSC_TRUE, (const double(*)[VP_MAX_N])factor, one + (size_t)c * ndof);
+  }
+  if (level->problem.metric && level->problem.metric->root) {
+    for (size_t i = 0; i < (size_t)level->mesh->nown * (size_t)ndof; i++) one[i] /= level->problem.metric->root[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,6 +11,8 @@ PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
+/* metricview.c: fills view.metric, of an outer level with all of the metric, of other levels with the root alone */
+PetscErrorCode VpLevelPlaceMetric(VpLevel, VpMetric);
 /* linetables.c: makes the lines of the level and of its view, the common lines included */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 /* hanging.c: splits one row of A's terms on a hanging side into products, and returns the number of these terms. A term adds normal[i]
@@ -29,13 +31,19 @@ typedef struct {
   PetscInt    *column;
   PetscScalar *value;
 } VpRow;
-typedef struct {
+typedef struct VpRows_ VpRows;
+struct VpRows_ {
   VpLevel level;
   int     rows, columns;
   size_t  most; /* entries of a row, if equal columns count apart */
   /* Computes row `at` of a cell, without equal columns. position: global positions of the local cells */
-  PetscErrorCode (*create)(VpLevel, const PetscInt position[], int32_t cell, int at, VpRow *);
-} VpRows;
+  PetscErrorCode (*create)(const VpRows *, const PetscInt position[], int32_t cell, int at, VpRow *);
+  VpMetricView metric; /* of a level with a metric, on the host, for own cells and those beyond their sides */
+};
+/* metricview.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
+PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
+PetscErrorCode VpMetricRowsDestroy(VpRows *);
+PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);
 void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
 PetscErrorCode VpRowMerge(VpRow *);                              /* sums up entries of equal columns */
 /* Calls what(number of the row on this rank, row, context) for all own rows. */

@@ -45,22 +45,28 @@ static PetscErrorCode PlaceTraces(VpLevel level)
 static PetscErrorCode PlaceBasisChange(VpLevel level)
 {
   const int n = level->basis.n;
-  VpBasis   outer;
+  double    enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N];
+  VpBasis   orthonormal, outer;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
-  PetscCall(VpBasisChange(&outer, &level->basis, level->enter));
-  PetscCall(VpBasisChange(&level->basis, &outer, level->leave));
-  PetscCall(VpArraysPlaceReals(&level->arrays, level->enter, n * n, "change of basis", &level->view.enter));
-  PetscCall(VpArraysPlaceReals(&level->arrays, level->leave, n * n, "change of basis", &level->view.leave));
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
+  PetscCall(VpBasisChange(&orthonormal, &level->basis, level->enter));
+  PetscCall(VpBasisChange(&level->basis, &orthonormal, level->leave));
+  PetscCall(VpBasisCreate(level->problem.outer, level->basis.degree, &outer));
+  PetscCall(VpBasisChange(&outer, &level->basis, enter));
+  PetscCall(VpBasisChange(&level->basis, &outer, leave));
+  PetscCall(VpArraysPlaceReals(&level->arrays, enter, n * n, "change of basis", &level->view.enter));
+  PetscCall(VpArraysPlaceReals(&level->arrays, leave, n * n, "change of basis", &level->view.leave));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PlaceTables(VpLevel level)
+/* metric: of the outer operator, or NULL */
+static PetscErrorCode PlaceTables(VpLevel level, VpMetric metric)
 {
   PetscFunctionBegin;
   PetscCall(PlaceNeighbors(level));
-  PetscCall(VpLevelPlaceLines(level));
+  if (metric) PetscCall(VpLevelPlaceMetric(level, metric));
+  if (!level->view.metric.components) PetscCall(VpLevelPlaceLines(level));
   PetscCall(VpPlaceHanging(level, level, &level->mesh->faces, &level->arrays, &level->view.hang));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
@@ -68,7 +74,7 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* given: has the mesh, the precision, the backend and `reads` */
+/* given: has the mesh, the precision, the backend, `reads` and `outer` */
 static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem *problem, VpBasisType basis, VpLevel *out)
 {
   const VpMesh      mesh = given->mesh;
@@ -85,9 +91,10 @@ static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem 
   level->mesh = VpReference(mesh);
   level->problem = *problem;
   level->problem.coefficient = level->problem.coarser = NULL;
+  level->problem.metric = given->outer && problem->metric ? VpReference(problem->metric) : NULL;
   level->scale = ldexp(1, problem->exponent);
   level->arrays = (VpArrays){.backend = backend, .precision = precision};
-  if (problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
+  if (basis == VP_BASIS_THIN && problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
   PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
   level->ops = backend->ops(precision, mesh->dim, problem->degree);
   PetscCheck(level->ops, mesh->comm, PETSC_ERR_SUP, "%s has no kernels for dimension %d, degree %d", backend->name, mesh->dim,
@@ -107,7 +114,7 @@ static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem 
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
   if (given->reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem));
-  PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
+  PetscCall(VpTogether(mesh->comm, PlaceTables(level, problem->metric)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,9 +129,9 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
   const VpGhostKind     reads = VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE;
-  const struct VpLevel_ given = {.mesh = mesh, .precision = VP_DOUBLE, .backend = backend, .reads = reads};
+  const struct VpLevel_ given = {.mesh = mesh, .precision = VP_DOUBLE, .backend = backend, .reads = reads, .outer = PETSC_TRUE};
 
-  return CreateLevel(&given, problem, VP_BASIS_ORTHONORMAL, level);
+  return CreateLevel(&given, problem, problem->outer, level);
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)
@@ -140,6 +147,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));
+  PetscCall(VpMetricDestroy(&level->problem.metric));
   PetscCall(PetscFree(level->beyond));
   PetscCall(VpMeshDestroy(&level->mesh));
   PetscCall(PetscFree(level));

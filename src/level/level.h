@@ -38,7 +38,8 @@ struct VpLevel_ {
   PetscReal        aspect;      /* smallest ratio of two such sizes of one cell */
   VpPrecision      precision;
   VpBasis          basis;
-  double           enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N]; /* [n][n] from the orthonormal basis to the level's, and back */
+  double           enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N]; /* [n][n] from the orthonormal basis to the level's, and back;
+                                                                              view.enter and view.leave are from and to the outer basis */
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
@@ -48,6 +49,7 @@ struct VpLevel_ {
   size_t           block;     /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;      /* a cell */
   VpGhostKind      reads;     /* ghosts that A x reads: VP_GHOST_SIDE for an outer level whose mesh is not adaptive, else VP_GHOST_FACE */
+  PetscBool        outer;     /* The level is an outer operator. */
   VpArrays         arrays;    /* arrays of the views */
   VpGhostExchange  exchange;  /* exchange of the level's vectors */
 };

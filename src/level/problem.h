@@ -1,11 +1,11 @@
 /* The problem of a level: degree, penalty and coefficient, and what follows from them before there are tables. */
 #pragma once
-#include "../mesh/mesh.h"
+#include "metric.h"
 
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] ([nlocal] in a level's own copy) is a on
    cells; NULL means 1. If a is a diagonal tensor, coefficient is [nown][dim]. The exponent brings numbers near 1, where single precision
    holds them. Only a level's tables contain it. */
-typedef struct {
+struct VpProblem_ {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
@@ -13,7 +13,10 @@ typedef struct {
   int              tensor;  /* dim where a is a tensor, else 0 */
   VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
-} VpProblem;
+  VpBasisType      outer;  /* the basis of outer vectors */
+  VpMetric         metric; /* of an outer operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient`
+                              has means. Else NULL */
+};
 /* numbers per cell of a coefficient; the coefficient of a cell along direction d */
 static inline int VpProblemWidth(const VpProblem *problem)
 {

@@ -38,7 +38,7 @@ PetscErrorCode VpForEachRow(const VpRows *rows, PetscErrorCode (*what)(PetscInt,
   for (int32_t c = 0; c < mesh->nown; c++) {
     for (int i = 0; i < rows->rows; i++) {
       row.n = 0;
-      PetscCall(rows->create(rows->level, position, c, i, &row));
+      PetscCall(rows->create(rows, position, c, i, &row));
       PetscCall(what(at++, &row, context));
     }
   }

@@ -70,9 +70,10 @@ static Side SideOf(VpLevel level, int32_t cell, int side)
   return s;
 }
 
-static PetscErrorCode FluxRow(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
+static PetscErrorCode FluxRow(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
-  double diagonal = VpLevelReaction(level) * VpGeometryVolume(level->mesh->geometry, cell);
+  const VpLevel level = rows->level;
+  double        diagonal = VpLevelReaction(level) * VpGeometryVolume(level->mesh->geometry, cell);
 
   PetscFunctionBegin;
   for (int side = 0; side < 2 * level->mesh->dim; side++) {
@@ -97,11 +98,12 @@ static void AddFaceValue(const Side *s, const PetscInt position[], int32_t cell,
 }
 
 /* The modes are coefficients in the orthonormal basis of the cell, hence the square root. */
-static PetscErrorCode ModeRow(VpLevel level, const PetscInt position[], int32_t cell, int at, VpRow *row)
+static PetscErrorCode ModeRow(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
-  const double root = sqrt(VpGeometryVolume(level->mesh->geometry, cell)), first = root / (2 * sqrt(3.)), second = root / (2 * sqrt(5.));
-  const int    d = (at - 1) / 2, mode = at ? 1 + (at - 1) % 2 : 0;
-  Side         lower, upper;
+  const VpLevel level = rows->level;
+  const double  root = sqrt(VpGeometryVolume(level->mesh->geometry, cell)), first = root / (2 * sqrt(3.)), second = root / (2 * sqrt(5.));
+  const int     d = (at - 1) / 2, mode = at ? 1 + (at - 1) % 2 : 0;
+  Side          lower, upper;
 
   PetscFunctionBegin;
   if (!mode) VpRowAdd(row, position[cell], root);

@@ -1,6 +1,6 @@
 /* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c,
-   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c and metric.c for double alone. They define one
-   function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
+   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c and metric.c for double
+   alone. They define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
 #include "../../compat.h"
@@ -62,7 +62,8 @@ typedef void VpHostMetricUnpack(int32_t n, const int32_t *list, const void *from
 /* clang-format off */
 #define VP_DEGREE(k) \
   VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k) \
-  VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k) VP_DECLARE_METRIC(2, k) VP_DECLARE_METRIC(3, k)
+  VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k) \
+  VP_DECLARE_METRIC(2, k) VP_DECLARE_METRIC(3, k)
 /* clang-format on */
 #include "../degrees.def"
 #undef VP_DEGREE

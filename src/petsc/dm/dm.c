@@ -29,6 +29,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   else PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
   dg->mesh = mesh;
+  PetscCall(DMVPatchDGChooseBasis(dm));
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
   if (dm->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(dm, dm));
   PetscCall(DMVPatchDGSetLocalCoordinates(dm));

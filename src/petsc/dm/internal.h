@@ -11,7 +11,7 @@ static inline PetscInt DMVPatchDGDim(DM dm)
 }
 
 /* settings.c: settings with one value in the DM's data, and settings that PETSc keeps in the DM */
-enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
+enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BASIS, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
 enum { VP_DM_DIM, VP_DM_REFINE };
 extern const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
 /* Setters and getters; caller: name of the getter. Ensures: an error if the DM is set up and the setting would change. */
@@ -87,6 +87,8 @@ PetscErrorCode DMVPatchDGCheckCoefficient(DM, int tensor, const PetscReal a[]);
 /* coefficient.c: the coefficient on own cells of the next finer or coarser mesh, freed by the caller; NULL: 1. A coarser cell gets the mean
    of its children. */
 PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
+/* pointcoefficient.c: sets the basis of a DM with a mesh, if that is still to choose. Ensures: an error if the DM cannot have it. */
+PetscErrorCode DMVPatchDGChooseBasis(DM);
 /* doctor.c: prints the lines of -vpatchdg_doctor before a mesh of that level is made; prints the lines about an adaptive mesh */
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);

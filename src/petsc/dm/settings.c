@@ -26,6 +26,8 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_REACTION] =
     VP_SETTING(REAL, DM_VPatchDG, reaction, 0, "-dm_vpatchdg_reaction", "DMVPatchDGSetReaction", "reaction", "Adds this number times u",
                .refusal = "-dm_vpatchdg_reaction %s: the reaction coefficient is not negative"),
+  [VP_DM_BASIS] = VP_SETTING(ENUM, DM_VPatchDG, basis, VPATCHDG_BASIS_AUTO, "-dm_vpatchdg_basis", "DMVPatchDGSetBasis", "basis",
+                             "Basis of vectors: legendre, or gauss for coefficients at points", .names = VPatchDGBases),
   [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
                                "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
   [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VP_ASKED_AUTO, "-dm_vpatchdg_transport", NULL, "transport",
@@ -188,6 +190,57 @@ PetscErrorCode DMVPatchDGSetReaction(DM dm, PetscReal reaction)
 PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 {
   return DMVPatchDGGet(dm, VP_DM_REACTION, reaction, PETSC_FUNCTION_NAME);
+}
+
+/*@
+   DMVPatchDGSetBasis - Sets the basis in which vectors of the DM have their coefficients
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM, not set up
+-  basis - `VPATCHDG_BASIS_LEGENDRE`, `VPATCHDG_BASIS_GAUSS`, or `VPATCHDG_BASIS_AUTO` (default): Gauss if a coefficient or a reaction is
+           given as a function before `DMSetUp()`, otherwise Legendre
+
+   Options Database Key:
+.  -dm_vpatchdg_basis auto|legendre|gauss - the basis
+
+   Level: intermediate
+
+   Notes:
+   Both bases are orthonormal in L2, so that norms and products of vectors are those of functions. A function of the Legendre basis is a
+   product of polynomials of ascending degrees. Here the coefficient a is one number per cell, or dim numbers, and products with A are
+   fastest.
+
+   The Gauss basis has a function for every one of the (k+1)^dim Gauss points of a cell. The vector's number there is x_q = s_q u(x_q), with
+   s_q = sqrt(w_q |cell|), where w_q is the point's weight on the unit cell. Here a and c may vary inside cells
+   (`DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetReactionFunction()`). It works on the host, on meshes that are not adaptive.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBasis()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGGetPointValues()`
+@*/
+PetscErrorCode DMVPatchDGSetBasis(DM dm, VPatchDGBasis basis)
+{
+  return DMVPatchDGSet(dm, VP_DM_BASIS, basis);
+}
+
+/*@
+   DMVPatchDGGetBasis - Gets the basis in which vectors of the DM have their coefficients
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  basis - the basis; before `DMSetUp()` the one that was set
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBasis()`
+@*/
+PetscErrorCode DMVPatchDGGetBasis(DM dm, VPatchDGBasis *basis)
+{
+  return DMVPatchDGGet(dm, VP_DM_BASIS, basis, PETSC_FUNCTION_NAME);
 }
 
 /*@

@@ -31,6 +31,13 @@ typedef struct {
   VpLabelCondition *condition; /* [n] */
 } VpLabels;
 
+/* a function that is called at points */
+typedef struct {
+  VPatchDGBatch batch; /* NULL: none */
+  void         *ctx;
+  PetscInt      components;
+} VpPointFunction;
+
 typedef struct {
   /* settings */
   VPatchDGDomain           domain;
@@ -46,6 +53,8 @@ typedef struct {
   void                    *side_ctx;
   VpLabels                 labels;
   PetscReal                penalty, reaction;
+  VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
+  VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */
   VPatchDGBackend          backend;
   VpAskedTransport         transport;
   PetscInt                 local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
@@ -106,7 +115,11 @@ PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
 /* Ensures: op->many exists on the DM's backend for at least `copies` vectors. */
 PetscErrorCode VpOperatorRepeat(VpOperator op, DM, int32_t copies);
-/* Gives the DM a new operator. coefficient: [own cells], copied; NULL: 1. tensor: as in VpProblem */
+/* pointvalues.c: makes the metric of the problem, and sets its coefficient, reaction and tensor to the means over cells, from the DM's
+   functions or, without a function, from the problem's own numbers */
+PetscErrorCode DMVPatchDGMakeMetric(DM, VpProblem *);
+/* Gives the DM a new operator. coefficient: [own cells], copied; NULL: 1. tensor: as in VpProblem. Where the DM has a function for the
+   coefficient, that one counts. */
 PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
 PetscBool      DMVPatchDGIsSingular(DM); /* Tests whether the null space consists of the constants. */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);

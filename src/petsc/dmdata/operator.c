@@ -24,6 +24,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscCall(VpMeshDestroy(&op->mesh));
   PetscCall(VpLatticeDestroy(&op->problem.lattice));
   PetscCall(PetscFree(op->problem.coefficient));
+  PetscCall(VpMetricDestroy(&op->problem.metric));
   PetscCall(PetscFree(op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,7 +131,8 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   op->mesh = VpReference(dg->mesh);
   op->problem =
     (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
-  if (a) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
+  if (dg->basis == VPATCHDG_BASIS_GAUSS) PetscCall(DMVPatchDGMakeMetric(dm, &op->problem));
+  if (op->problem.coefficient) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
   dg->shown = VP_SHOWN_NOTHING;

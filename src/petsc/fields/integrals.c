@@ -16,18 +16,20 @@ static VpGrid FindGrid(const VpField *field, const VpGrid *cell, VpSet set)
   return grid;
 }
 
-/* Integrates the data of cells, then those of each set of boundary sides. */
+/* Integrates the data of cells, then those of each set of boundary sides. A metric knows its sides at k+1 points in each direction. */
 static PetscErrorCode IntegrateData(const VpField *field, int nq, const VpGiven given[], double b[])
 {
   VpGrid cell;
 
   PetscFunctionBegin;
-  PetscCall(VpGridCreate(field->basis, field->mesh->dim, nq, NULL, &cell));
   for (int i = -1; i < 4 * field->mesh->dim; i++) {
-    const VpSet  set = i < 0 ? VpOwnCells() : (VpSet){i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
-    const VpGrid grid = FindGrid(field, &cell, set);
+    const VpSet set = i < 0 ? VpOwnCells() : (VpSet){i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
+    VpGrid      grid;
 
-    if (VpIsGiven(&given[set.given])) PetscCall(VpIntegrateFunction(field, &grid, set, &given[set.given], b));
+    if (!VpIsGiven(&given[set.given])) continue;
+    PetscCall(VpGridCreate(field->basis, field->mesh->dim, i >= 0 && field->level->problem.metric ? field->basis->n : nq, NULL, &cell));
+    grid = FindGrid(field, &cell, set);
+    PetscCall(VpIntegrateFunction(field, &grid, set, &given[set.given], b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

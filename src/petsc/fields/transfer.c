@@ -90,7 +90,10 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
              "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, source->degree,
              target->degree);
   PetscCall(CheckMeshes(source->mesh, target->mesh));
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)target->degree, &basis));
+  PetscCheck(source->basis == target->basis, target->mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "%s: the DMs have the bases %s and %s, which have to be the same", caller, VPatchDGBases[source->basis],
+             VPatchDGBases[target->basis]);
+  PetscCall(VpBasisCreate(target->op->problem.outer, (int)target->degree, &basis));
   h.dim = target->mesh->dim;
   h.n = basis.n;
   VpTransferHalves(&basis, h.P, h.R);

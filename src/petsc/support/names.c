@@ -10,6 +10,7 @@ const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGP
 const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "auto", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
 const char *const VPatchDGMarkings[] = {"doerfler", "maximum", "VPatchDGMarking", "VPATCHDG_MARK_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "volumes", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
+const char *const VPatchDGBases[] = {"auto", "legendre", "gauss", "VPatchDGBasis", "VPATCHDG_BASIS_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
 
 const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};

@@ -1,0 +1,363 @@
+/* Makes the numbers of a VpMetricView from values of the coefficient at points. */
+#include "internal.h"
+#include "../base/threads.h"
+#include <stdatomic.h>
+
+/* what is known of the points of cells, or of their sides of one number */
+typedef struct {
+  int           count[3], size; /* points along directions, and of all */
+  double        x[3][VP_MAX_N];
+  const double *at[3];
+} Points;
+
+typedef struct {
+  VpMesh               mesh;
+  const VpProblem     *problem;
+  const VpPointValues *values;
+  VpMetric             metric;
+  VpBasis              basis;
+  int                  n, dim, face, rows;
+  double               gauss[VP_MAX_N], weight[VP_MAX_N];
+  double              *seen; /* [nface][2 dim][G_dd, det][n^(dim-1)] */
+  _Atomic int64_t      bad;  /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
+} Making;
+
+static Points PointsOf(const Making *mk, int side)
+{
+  Points p = {.size = 1};
+
+  for (int d = 0; d < 3; d++) {
+    const int one = d >= mk->dim || d == side / 2;
+
+    p.count[d] = side >= 0 && one ? 1 : d < mk->dim ? mk->n : 1;
+    for (int q = 0; q < p.count[d]; q++) p.x[d][q] = d >= mk->dim ? 0 : side >= 0 && one ? side % 2 : mk->gauss[q];
+    p.size *= p.count[d];
+  }
+  return p;
+}
+
+static double Determinant(int dim, const double J[])
+{
+  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
+  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
+}
+
+/* inverse = J^-1, for a determinant that is not 0 */
+static void Invert(int dim, const double J[], double det, double inverse[])
+{
+  for (int i = 0; i < dim; i++) {
+    for (int j = 0; j < dim; j++) {
+      if (dim == 2) inverse[i * 2 + j] = (i == j ? J[3 - 3 * i] : -J[i * 2 + j]) / det;
+      else {
+        const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+
+        inverse[i * 3 + j] = (J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c]) / det;
+      }
+    }
+  }
+}
+
+/* K as a full matrix */
+static void Expand(int dim, int components, const double value[], double K[])
+{
+  for (int d = 0; d < dim; d++) {
+    for (int e = 0; e < dim; e++) {
+      if (components == 1) K[d * dim + e] = d == e ? value[0] : 0;
+      else K[d * dim + e] = d == e || components > dim ? value[VpMetricEntry(dim, components, d, e)] : 0;
+    }
+  }
+}
+
+/* whether K is positive definite: its leading minors are positive */
+static PetscBool IsDefinite(int dim, const double K[])
+{
+  const double two = K[0] * K[dim + 1] - K[1] * K[dim];
+
+  return (PetscBool)(K[0] > 0 && two > 0 && (dim == 2 || Determinant(3, K) > 0) && !PetscIsInfOrNanReal(K[0] + two));
+}
+
+/* G and det at a point; *ok = whether they exist */
+static double PullBack(const Making *mk, const double J[], const double value[], double G[], PetscBool *ok)
+{
+  const int    dim = mk->dim;
+  const double det = Determinant(dim, J);
+  double       K[9], inverse[9], KI[9];
+
+  Expand(dim, mk->values->components, value, K);
+  *ok = (PetscBool)(det != 0 && !PetscIsInfOrNanReal(det) && IsDefinite(dim, K));
+  if (!*ok) return 0;
+  Invert(dim, J, det, inverse);
+  for (int i = 0; i < dim; i++) {
+    for (int j = 0; j < dim; j++) {
+      KI[i * dim + j] = 0;
+      for (int k = 0; k < dim; k++) KI[i * dim + j] += K[i * dim + k] * inverse[j * dim + k];
+    }
+  }
+  for (int i = 0; i < dim; i++) {
+    for (int j = 0; j < dim; j++) {
+      G[i * dim + j] = 0;
+      for (int k = 0; k < dim; k++) G[i * dim + j] += inverse[i * dim + k] * KI[k * dim + j];
+      G[i * dim + j] *= fabs(det);
+    }
+  }
+  return fabs(det);
+}
+
+/* the value at a point of a side, extrapolated from the cell's points along the side's normal */
+static void Extrapolate(const Making *mk, int32_t cell, int side, int point, double value[])
+{
+  const int     c = mk->values->components, stride = VpLineStride(side / 2, mk->n, mk->n * mk->n);
+  const double *line =
+    mk->values->cell + ((size_t)cell * (size_t)(mk->face * mk->n) + (size_t)VpLineStart(mk->n, stride, point)) * (size_t)c;
+
+  for (int k = 0; k < c; k++) {
+    value[k] = 0;
+    for (int i = 0; i < mk->n; i++) value[k] += mk->basis.value[side % 2][i] * sqrt(mk->weight[i]) * line[i * stride * c + k];
+  }
+}
+
+static void MakeCell(Making *mk, int32_t cell)
+{
+  const VpMetric m = mk->metric;
+  const Points   p = PointsOf(mk, -1);
+  const int      dim = mk->dim, size = p.size;
+  const double   volume = VpGeometryVolume(mk->mesh->geometry, cell);
+  double         J[9 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+  VpGeometryEvaluate(mk->mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+  m->scale[cell] = 1 / sqrt(volume);
+  for (int d = 0; d < dim; d++) m->mean[(size_t)cell * dim + d] = 0;
+  for (int i = 0; i < size; i++) {
+    const size_t at = (size_t)cell * size + i;
+    const double w = mk->weight[i % mk->n] * mk->weight[i / mk->n % mk->n] * (dim == 3 ? mk->weight[i / mk->n / mk->n] : 1);
+    double       G[9];
+    PetscBool    ok;
+    const double det = PullBack(mk, J + i * dim * dim, mk->values->cell + at * mk->values->components, G, &ok);
+
+    if (!ok) {
+      mk->bad = cell + 1;
+      return;
+    }
+    for (int d = 0; d < dim; d++) {
+      for (int e = d; e < dim; e++) {
+        if (e == d || m->components > dim)
+          m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, e)) * size + i] = G[d * dim + e];
+      }
+      m->mean[(size_t)cell * dim + d] += w * G[d * dim + d] * PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / volume;
+    }
+    if (m->root) m->root[at] = sqrt(volume / det);
+    if (m->mass) m->mass[at] = det * (mk->values->reaction ? mk->values->reaction[at] : mk->problem->reaction);
+  }
+}
+
+/* G's row d, and G_dd and det for the cell beyond */
+static void MakeSide(Making *mk, int32_t cell, int side)
+{
+  const VpMetric m = mk->metric;
+  const Points   p = PointsOf(mk, side);
+  const int      dim = mk->dim, d = side / 2, face = mk->face;
+  double         J[9 * VP_MAX_N * VP_MAX_N], value[6];
+  double *H = m->side + ((size_t)cell * 2 * dim + side) * mk->rows * face, *seen = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
+
+  VpGeometryEvaluate(mk->mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+  for (int i = 0; i < face; i++) {
+    double    G[9];
+    PetscBool ok;
+    double    det;
+
+    if (mk->values->side) {
+      const size_t at = (((size_t)cell * 2 * dim + side) * face + i) * mk->values->components;
+
+      for (int k = 0; k < mk->values->components; k++) value[k] = mk->values->side[at + k];
+    } else Extrapolate(mk, cell, side, i, value);
+    det = PullBack(mk, J + i * dim * dim, value, G, &ok);
+    if (!ok) {
+      mk->bad = cell + 1;
+      return;
+    }
+    H[i] = seen[i] = G[d * dim + d];
+    seen[face + i] = det;
+    for (int e = 0, r = 1; e < dim && m->components > dim; e++) {
+      if (e != d) H[r++ * face + i] = (side % 2 ? 1 : -1) * G[d * dim + e];
+    }
+  }
+}
+
+static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Making *mk = context;
+
+  for (int32_t cell = first; cell < last && !mk->bad; cell++) {
+    MakeCell(mk, cell);
+    for (int side = 0; side < 2 * mk->dim && !mk->bad; side++) MakeSide(mk, cell, side);
+  }
+}
+
+/* Scales row d of G on a side by 2 w, or by what its condition has, and finds sigma. */
+static void WeighSide(Making *mk, int32_t cell, int side)
+{
+  const VpMesh  mesh = mk->mesh;
+  const int     dim = mk->dim, face = mk->face, k = mk->n - 1;
+  const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];
+  const double  penalty = mk->problem->penalty * k * (k + 1);
+  const double *own = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
+  double       *H = mk->metric->side + ((size_t)cell * 2 * dim + side) * mk->rows * face, *sigma = H + (mk->rows - 1) * face;
+
+  for (int i = 0; i < face; i++) {
+    double factor;
+
+    if (next >= 0) {
+      const double *other = mk->seen + ((size_t)next * 2 * dim + (side ^ 1)) * 2 * face;
+      const double  P = own[i] * own[face + i], P1 = other[i] * other[face + i];
+
+      factor = 2 * P1 / (P + P1);
+      sigma[i] = penalty * (factor * own[i] + 2 * P / (P + P1) * other[i]);
+    } else {
+      const VpCondition *is = &VpConditions[VpDomainSide(mesh->geometry->domain, next)];
+
+      factor = 2 * is->mean;
+      sigma[i] = is->penalty * penalty * 2 * own[i];
+    }
+    for (int r = 0; r < mk->rows - 1; r++) H[r * face + i] *= factor;
+  }
+}
+
+static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Making *mk = context;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int side = 0; side < 2 * mk->dim; side++) WeighSide(mk, cell, side);
+  }
+}
+
+/* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it in sigma. G_dd = |det J| n.K n |J^-T e_d|^2,
+   and |det J| |J^-T e_d| is the area of the side there. */
+static PetscErrorCode MakeFluxes(Making *mk, int side)
+{
+  const VpMesh mesh = mk->mesh;
+  const int    dim = mk->dim, d = side / 2, face = mk->face;
+  const Points p = PointsOf(mk, side);
+  double       J[9 * VP_MAX_N * VP_MAX_N], *to;
+  int32_t      count = 0;
+
+  PetscFunctionBegin;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) PetscCall(PetscMalloc1((size_t)count * face + 1, &mk->metric->flux[side]));
+    to = mk->metric->flux[side];
+    for (int32_t cell = 0; cell < mesh->nown; cell++) {
+      const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];
+      const VpSide  kind = VpDomainSide(mesh->geometry->domain, next);
+      double       *sigma = mk->metric->side + (((size_t)cell * 2 * dim + side) * mk->rows + mk->rows - 1) * face;
+
+      if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
+      count += !pass;
+      if (!pass) continue;
+      VpGeometryEvaluate(mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+      for (int i = 0; i < face; i++, to++) {
+        double inverse[9], length = 0;
+
+        Invert(dim, J + i * dim * dim, Determinant(dim, J + i * dim * dim), inverse);
+        for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
+        *to = mk->seen[((size_t)cell * 2 * dim + side) * 2 * face + i] / sqrt(length);
+        sigma[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllocateMetric(Making *mk)
+{
+  const VpMetric m = mk->metric;
+  const size_t   cells = (size_t)mk->mesh->nown, size = (size_t)(mk->face * mk->n);
+  const double   c = mk->problem->reaction;
+
+  PetscFunctionBegin;
+  m->refct = 1;
+  m->ncell = mk->mesh->nown;
+  m->components = mk->values->components > mk->dim || mk->mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
+  mk->rows = VpMetricRows(mk->dim, m->components);
+  PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &m->cell));
+  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->rows * mk->face) + 1, &m->side));
+  PetscCall(PetscMalloc1(cells + 1, &m->scale));
+  PetscCall(PetscMalloc1(cells * (size_t)mk->dim + 1, &m->mean));
+  if (mk->values->reaction || c != 0) PetscCall(VpMallocLarge(cells * size + 1, &m->mass));
+  if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
+  PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckMetric(const Making *mk)
+{
+  int64_t cell = mk->bad ? mk->mesh->first + mk->bad - 1 : PETSC_MAX_INT;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cell, 1, MPI_INT64_T, MPI_MIN, mk->mesh->comm));
+  PetscCheck(cell == PETSC_MAX_INT, mk->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The coefficient must be finite and positive, as a matrix positive definite, at every point, and the map's determinant not 0: "
+             "cell %" PetscInt64_FMT " has a point where this is not so",
+             (PetscInt64)cell);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The mean of c |det J| over the boxes, by which the cycle knows the reaction. */
+static PetscErrorCode FindReaction(const Making *mk)
+{
+  const VpMetric m = mk->metric;
+  const int      size = mk->n * mk->face;
+  double         sum[2] = {0, 0};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
+    for (int i = 0; i < size && m->mass; i++) {
+      const double w = mk->weight[i % mk->n] * mk->weight[i / mk->n % mk->n] * (mk->dim == 3 ? mk->weight[i / mk->n / mk->n] : 1);
+
+      sum[0] += w * m->mass[(size_t)cell * size + i];
+    }
+    sum[1] += VpGeometryVolume(mk->mesh->geometry, cell);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
+  m->reaction = mk->values->reaction || mk->mesh->geometry->map ? sum[0] / sum[1] : mk->problem->reaction;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, VpMetric *out)
+{
+  Making mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
+
+  PetscFunctionBegin;
+  mk.face = VpFaceSize(mk.n, mk.dim);
+  VpGauss(mk.n, mk.gauss, mk.weight);
+  PetscCall(VpBasisCreate(VP_BASIS_GAUSS, problem->degree, &mk.basis));
+  PetscCall(PetscNew(&mk.metric));
+  *out = mk.metric;
+  PetscCall(VpTogether(mesh->comm, AllocateMetric(&mk)));
+  VpLoop(mesh->nown, MakeCells, &mk);
+  PetscCall(CheckMetric(&mk));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 4 * (size_t)(mk.dim * mk.face), MPI_DOUBLE, mk.seen,
+                           mk.seen + (size_t)mesh->nown * 4 * (size_t)(mk.dim * mk.face)));
+  VpLoop(mesh->nown, WeighSides, &mk);
+  for (int side = 0; side < 2 * mk.dim; side++) PetscCall(MakeFluxes(&mk, side));
+  PetscCall(PetscFree(mk.seen));
+  PetscCall(FindReaction(&mk));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMetricDestroy(VpMetric *out)
+{
+  VpMetric m = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!m || --m->refct) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(m->cell));
+  PetscCall(PetscFree(m->side));
+  PetscCall(PetscFree(m->mass));
+  PetscCall(PetscFree(m->scale));
+  PetscCall(PetscFree(m->root));
+  PetscCall(PetscFree(m->mean));
+  for (int side = 0; side < 6; side++) PetscCall(PetscFree(m->flux[side]));
+  PetscCall(PetscFree(m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,33 @@
+/* Coefficients at points: the numbers of a VpMetricView, made from values of the coefficient and the cells' geometry.
+
+   Points of a cell are its n^dim Gauss points, those of a side its n^(dim-1) ones, x fastest. J is the derivative of a cell's map from
+   [0,1]^dim, and K the coefficient, a number or a symmetric matrix. Then G = |det J| J^-1 K J^-T, and on a side with the normal d
+   H = 2 w (row d of G), where w = P'/(P + P') weighs by P = G_dd |det J| of both cells, and sigma = penalty k(k+1) (H_d + H_d'). */
+#pragma once
+#include "../mesh/mesh.h"
+
+typedef struct VpProblem_ VpProblem;
+
+/* The coefficient at points of own cells. components: 1, dim for a diagonal matrix, or dim (dim + 1)/2 for a symmetric one, as xx, xy, xz,
+   yy, yz, zz. */
+typedef struct {
+  int           components;
+  const double *cell;     /* [nown][n^dim][components] */
+  const double *side;     /* [nown][2 dim][n^(dim-1)][components], of the own cell; NULL: extrapolated from those of the cell */
+  const double *reaction; /* [nown][n^dim] c, or NULL: the problem's number */
+} VpPointValues;
+
+typedef struct VpMetric_ *VpMetric;
+struct VpMetric_ {
+  int     refct;
+  int     components; /* of G */
+  int32_t ncell;
+  double *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
+  double *flux[6];  /* [side] [cells with a flux as condition there, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+                      root of the point's weight */
+  double  reaction; /* mean of c over the domain */
+  double *mean;     /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+};
+/* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */
+PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, VpMetric *);
+PetscErrorCode VpMetricDestroy(VpMetric *);

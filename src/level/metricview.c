@@ -1,0 +1,121 @@
+/* Places a metric on a level's backend, and the matrix of a level with a metric. */
+#include "internal.h"
+
+PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
+{
+  VpMetricView *m = &level->view.metric;
+  const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
+  const size_t  face = ndof / (size_t)level->basis.n, rows = (size_t)VpMetricRows((int)dim, metric->components);
+  const int     n = level->basis.n;
+  double        slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], x[VP_MAX_N], w[VP_MAX_N], phi[VP_MAX_N];
+
+  PetscFunctionBegin;
+  m->period = metric->ncell > 0 ? metric->ncell : 1;
+  if (metric->root) PetscCall(VpLevelPlaceMeshArray(level, metric->root, cells * ndof, "map", &m->root));
+  if (!level->outer) PetscFunctionReturn(PETSC_SUCCESS);
+  m->components = metric->components;
+  PetscCall(VpLevelPlaceMeshArray(level, metric->cell, cells * ndof * (size_t)m->components, "coefficient at points", &m->cell));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->side, cells * 2 * dim * rows * face, "coefficient at points of sides", &m->side));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
+  if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
+  PetscCall(VpArraysReserve(&level->arrays, (size_t)level->mesh->nown * 4 * dim * face * level->real, "traces", (void **)&m->traces));
+  VpGauss(n, x, w);
+  for (int q = 0; q < n; q++) {
+    VpBasisEvaluate(&level->basis, x[q], phi, slope + q * n);
+    for (int i = 0; i < n; i++) slope[q * n + i] *= sqrt(w[q]);
+  }
+  for (int i = 0; i < 4 * n; i++) end[i] = (i / n % 2 ? level->basis.slope : level->basis.value)[i / (2 * n)][i % n];
+  PetscCall(VpArraysPlaceReals(&level->arrays, slope, (size_t)(n * n), "coefficient at points", (const void **)&m->slope));
+  PetscCall(VpArraysPlaceReals(&level->arrays, end, 4 * (size_t)n, "coefficient at points", (const void **)&m->end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Row `at` of A is its column `at`, since A is symmetric. */
+static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
+{
+  const VpLevel  level = rows->level;
+  const int      dim = level->mesh->dim;
+  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * 2 * dim;
+  double        *y;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((1 + 2 * (size_t)dim) * (size_t)rows->columns, &y));
+  PetscCall(level->ops->column(&rows->metric, cell, beyond, at, y));
+  row->n = 0;
+  for (int s = -1; s < 2 * dim; s++) {
+    const int32_t there = s < 0 ? cell : beyond[s];
+
+    for (int i = 0; i < rows->columns && there >= 0; i++)
+      VpRowAdd(row, position[there] * rows->columns + i, y[(size_t)(1 + s) * (size_t)rows->columns + (size_t)i]);
+  }
+  PetscCall(PetscFree(y));
+  PetscCall(VpRowMerge(row)); /* On a torus of one or two cells some of these cells are the same. */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their sides */
+static PetscErrorCode WithGhosts(VpMesh mesh, size_t count, const double own[], const double **local)
+{
+  double *all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)mesh->nface * count + 1, &all));
+  *local = all;
+  PetscCall(PetscArraycpy(all, own, (size_t)mesh->nown * count));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, count, MPI_DOUBLE, all, all + (size_t)mesh->nown * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
+{
+  const VpMesh       mesh = level->mesh;
+  const VpMetricView m = level->view.metric;
+  const size_t       ndof = VpLevelValues(level), side = VpMetricRows(mesh->dim, m.components) * ndof / level->basis.n;
+
+  PetscFunctionBegin;
+  rows->metric = m;
+  rows->metric.period = mesh->nface + 1;
+  rows->most = ndof * (1 + 2 * (size_t)mesh->dim);
+  rows->create = MetricRow;
+  PetscCall(WithGhosts(mesh, 2 * (size_t)mesh->dim * side, m.side, &rows->metric.side));
+  PetscCall(WithGhosts(mesh, 1, m.scale, &rows->metric.scale));
+  if (m.root) PetscCall(WithGhosts(mesh, ndof, m.root, &rows->metric.root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMetricRowsDestroy(VpRows *rows)
+{
+  PetscFunctionBegin;
+  if (!rows->metric.components) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(rows->metric.side));
+  PetscCall(PetscFree(rows->metric.scale));
+  PetscCall(PetscFree(rows->metric.root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell beyond a side may be the cell itself. */
+PetscErrorCode VpMetricDiagonal(VpLevel level, double diagonal[])
+{
+  const size_t ndof = VpLevelValues(level);
+  const int    dim = level->mesh->dim;
+  double      *y;
+  VpRows       rows = {.level = level};
+
+  PetscFunctionBegin;
+  PetscCall(VpMetricRowsCreate(level, &rows));
+  PetscCall(PetscCalloc1((1 + 2 * (size_t)dim) * ndof, &y));
+  for (int32_t c = 0; c < level->mesh->nown; c++) {
+    const int32_t *beyond = level->mesh->neighbor + (size_t)c * 2 * (size_t)dim;
+
+    for (size_t i = 0; i < ndof; i++) {
+      double *sum = diagonal + (size_t)c * ndof + i;
+
+      PetscCall(level->ops->column(&rows.metric, c, beyond, (int)i, y));
+      *sum = y[i];
+      for (int s = 0; s < 2 * dim; s++) *sum += beyond[s] == c ? y[(size_t)(1 + s) * ndof + i] : 0;
+    }
+  }
+  PetscCall(PetscFree(y));
+  PetscCall(VpMetricRowsDestroy(&rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

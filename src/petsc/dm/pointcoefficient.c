@@ -1,0 +1,139 @@
+/* Coefficients that vary inside cells: functions of points. */
+#include "internal.h"
+#include "../mat/mat.h"
+
+PetscErrorCode DMVPatchDGChooseBasis(DM dm)
+{
+  DM_VPatchDG   *dg = dm->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+
+  PetscFunctionBegin;
+  if (dg->basis == VPATCHDG_BASIS_AUTO) {
+    const PetscBool points = (PetscBool)(dg->coefficient_at.batch || dg->reaction_at.batch || dg->mesh->geometry->map);
+
+    dg->basis = points ? VPATCHDG_BASIS_GAUSS : VPATCHDG_BASIS_LEGENDRE;
+  }
+  PetscCheck(dg->basis == VPATCHDG_BASIS_GAUSS || !dg->mesh->geometry->map, comm, PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_basis legendre has no mapped cells: use -dm_vpatchdg_basis gauss");
+  if (dg->basis == VPATCHDG_BASIS_GAUSS) PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_basis gauss"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes a new function, after which the operator of a DM that is set up changes. components: 0 for one that is not wanted */
+static PetscErrorCode SetFunction(DM dm, VpPointFunction *f, const VpPointFunction *given, PetscMemType where, const char caller[])
+{
+  DM_VPatchDG   *dg = dm->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(where), comm, PETSC_ERR_SUP, "%s: functions of points are called on the host, give PETSC_MEMTYPE_HOST",
+             caller);
+  PetscCheck(
+    !dg->mesh || dg->basis == VPATCHDG_BASIS_GAUSS || !given->batch, comm, PETSC_ERR_ARG_WRONGSTATE,
+    "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Call %s before DMSetUp(), or "
+    "use -dm_vpatchdg_basis gauss",
+    caller, caller);
+  *f = *given;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the operator again, on dm and on the coarser DMs that PCMG, for instance, made from it. */
+static PetscErrorCode RenewOperators(DM dm)
+{
+  const DM_VPatchDG *dg = dm->data;
+  DM                 coarse;
+
+  PetscFunctionBegin;
+  if (!dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
+  PetscCall(DMVPatchDGUpdateMatrices(dm));
+  PetscCall(DMGetCoarseDM(dm, &coarse));
+  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficientFunction()"));
+  DMVPatchDGData(coarse)->coefficient_at = dg->coefficient_at;
+  DMVPatchDGData(coarse)->reaction_at = dg->reaction_at;
+  PetscCall(RenewOperators(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGSetCoefficientFunction - Sets the coefficient a of -div(a grad u) as a function of points
+
+   Logically Collective
+
+   Input Parameters:
++  dm         - the DM
+.  components - 1 for a number; dim for a diagonal matrix a_x, a_y, a_z; dim (dim+1)/2 for a symmetric matrix, in 2D a_xx, a_xy, a_yy, in
+                3D a_xx, a_xy, a_xz, a_yy, a_yz, a_zz
+.  a          - the function, with value[n][components]; `NULL`: the coefficient is 1
+.  where      - `PETSC_MEMTYPE_HOST`
+-  ctx        - context that is passed to the function
+
+   Level: intermediate
+
+   Notes:
+   The operator integrates a with k+1 Gauss points in each direction, so a smooth coefficient keeps the order k+1 of the L2 error, where one
+   number per cell (`DMVPatchDGSetCoefficient()`) reduces it to 2. The coefficient may jump on faces of cells: points of a face are
+   evaluated from inside each of both cells. Where a jumps inside cells, one number per cell is better.
+
+   Call this function before `DMSetUp()`, or use the Gauss basis (`DMVPatchDGSetBasis()`). The function is called at once if the DM is set
+   up, else by `DMSetUp()`, and again for each DM that `DMRefine()`, `DMCoarsen()` or `DMClone()` makes. ctx must live as long as these. A
+   later call replaces the coefficient, as `DMVPatchDGSetCoefficient()` does.
+
+   `PCVPATCHDG` works with the means over cells. It takes 4 to 10 iterations where a varies little inside cells, and about 25 where a changes
+   by a factor of 10 in a cell. Use `KSPFCG` or `KSPFGMRES`.
+
+   The source of the method is Arnold, Brezzi, Cockburn and Marini, SIAM J. Numer. Anal. 39 (2002), with the weights of Ern, Stephansen and
+   Zunino, IMA J. Numer. Anal. 29 (2009), on faces where a jumps.
+
+   Errors are: a value that is not finite, a number that is not positive, a matrix that is not positive definite.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGSetReactionFunction()`, `DMVPatchDGSetBasis()`, `VPatchDGBatch`
+@*/
+PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx)
+{
+  static const char caller[] = "DMVPatchDGSetCoefficientFunction()";
+  DM_VPatchDG      *dg;
+  PetscInt          dim;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  dim = DMVPatchDGDim(dm);
+  PetscCheck(components == 1 || components == dim || components == dim * (dim + 1) / 2, PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: %" PetscInt_FMT " components; in dimension %" PetscInt_FMT " a coefficient has 1, a diagonal matrix %" PetscInt_FMT
+             " and a symmetric matrix %" PetscInt_FMT,
+             caller, components, dim, dim, dim * (dim + 1) / 2);
+  PetscCall(SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components}, where, caller));
+  PetscCall(RenewOperators(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGSetReactionFunction - Sets the reaction c of -div(a grad u) + c u as a function of points
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM
+.  c     - the function, with value[n] not negative; `NULL`: the number of `DMVPatchDGSetReaction()`
+.  where - `PETSC_MEMTYPE_HOST`
+-  ctx   - context that is passed to the function
+
+   Level: intermediate
+
+   Note:
+   The notes of `DMVPatchDGSetCoefficientFunction()` hold for c. `PCVPATCHDG` works with one number, the mean of c.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetReaction()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetBasis()`, `VPatchDGBatch`
+@*/
+PetscErrorCode DMVPatchDGSetReactionFunction(DM dm, VPatchDGBatch c, PetscMemType where, void *ctx)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1}, where, "DMVPatchDGSetReactionFunction()"));
+  PetscCall(RenewOperators(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,140 @@
+/* The values of coefficient and reaction at the points of a DM's cells and sides, from the user's functions. */
+#include "dmdata.h"
+#include "../../base/threads.h"
+#include <stdatomic.h>
+
+#define INSIDE 1e-9 /* Points of a side are moved by this fraction of the cell towards its centre, where a jump on the side is decided. */
+
+typedef struct {
+  VpGeometry             geometry;
+  const VpPointFunction *function;
+  int                    dim, n, side;        /* side -1: the points are those of the cells */
+  size_t                 size, stride, first; /* points of a cell or side; values of a cell; first value of the side among them */
+  double                 x[3][VP_MAX_N], *values;
+  int                    count[3];
+  _Atomic int            error;
+} Calls;
+
+static void SetPoints(Calls *c, int side)
+{
+  double gauss[VP_MAX_N], w[VP_MAX_N];
+
+  VpGauss(c->n, gauss, w);
+  c->side = side;
+  c->size = 1;
+  for (int d = 0; d < 3; d++) {
+    c->count[d] = d >= c->dim || (side >= 0 && d == side / 2) ? 1 : c->n;
+    c->size *= (size_t)c->count[d];
+    for (int q = 0; q < c->count[d]; q++) c->x[d][q] = c->count[d] > 1 ? gauss[q] : side % 2 ? 1 - INSIDE : INSIDE;
+  }
+}
+
+static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Calls       *c = context;
+  const size_t components = (size_t)c->function->components;
+  double       x[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+  for (int32_t cell = first; cell < last && !c->error; cell++) {
+    int error;
+
+    VpGeometryEvaluate(c->geometry, cell, c->count, (const double *const[]){c->x[0], c->x[1], c->x[2]}, x, NULL);
+    error = (int)c->function->batch(c->dim, (PetscInt)c->size, x, NULL, c->values + ((size_t)cell * c->stride + c->first) * components,
+                                    c->function->ctx);
+    if (error) c->error = error;
+  }
+}
+
+/* *values = those of a function at the points of cells, or of their sides */
+static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool sides, const double **values)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const int    n = (int)DMVPatchDGData(dm)->degree + 1, face = VpFaceSize(n, mesh->dim), nside = 2 * mesh->dim;
+  Calls        c = {.geometry = mesh->geometry, .function = f, .dim = mesh->dim, .n = n};
+
+  PetscFunctionBegin;
+  c.stride = (size_t)(sides ? nside * face : n * face);
+  PetscCall(PetscMalloc1((size_t)mesh->nown * c.stride * (size_t)f->components + 1, &c.values));
+  for (int side = sides ? 0 : -1; side < (sides ? nside : 0); side++) {
+    SetPoints(&c, side);
+    c.first = sides ? (size_t)(side * face) : 0;
+    VpLoop(mesh->nown, CallCells, &c);
+  }
+  *values = c.values;
+  PetscCall(VpTogether(mesh->comm, (PetscErrorCode)c.error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *values = the problem's own numbers, at the points of cells or sides */
+static PetscErrorCode SpreadNumbers(VpMesh mesh, const VpProblem *problem, size_t points, const double **values)
+{
+  const size_t width = (size_t)VpProblemWidth(problem);
+  double      *v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * points * width + 1, &v));
+  for (size_t i = 0; i < (size_t)mesh->nown * points; i++) {
+    for (size_t k = 0; k < width; k++) v[i * width + k] = VpProblemCoefficient(problem, (int32_t)(i / points), (int)k);
+  }
+  *values = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckReaction(VpMesh mesh, const VpPointValues *values, size_t points)
+{
+  PetscBool bad = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < (size_t)mesh->nown * points; i++)
+    bad = (PetscBool)(bad || !(values->reaction[i] >= 0) || PetscIsInfOrNanReal(values->reaction[i]));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_BOOL, MPI_LOR, mesh->comm));
+  PetscCheck(!bad, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "The reaction must not be negative, infinite or NaN at any point");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The means over cells that the cycle works with: a number per cell where the coefficient is one and cells are boxes; else dim numbers. */
+static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *problem)
+{
+  const int  width = scalar ? 1 : mesh->dim;
+  PetscReal *mean;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(problem->coefficient));
+  PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)width + 1, &mean));
+  for (size_t i = 0; i < (size_t)mesh->nown * (size_t)width; i++)
+    mean[i] = problem->metric->mean[i / (size_t)width * (size_t)mesh->dim + i % (size_t)width];
+  problem->coefficient = mean;
+  problem->tensor = scalar ? 0 : mesh->dim;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const VpMesh       mesh = dg->mesh;
+  const size_t       points = (size_t)DMVPatchDGCellSize(dm), face = points / (size_t)(dg->degree + 1);
+  VpPointValues      values = {.components = VpProblemWidth(problem)};
+
+  PetscFunctionBegin;
+  if (dg->coefficient_at.batch) {
+    values.components = (int)dg->coefficient_at.components;
+    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values.cell));
+    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values.side));
+  } else {
+    PetscCall(SpreadNumbers(mesh, problem, points, &values.cell));
+    PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values.side));
+  }
+  if (dg->reaction_at.batch) {
+    PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values.reaction));
+    PetscCall(CheckReaction(mesh, &values, points));
+  }
+  problem->outer = VP_BASIS_GAUSS;
+  PetscCall(VpMetricCreate(mesh, problem, &values, &problem->metric));
+  problem->reaction = problem->metric->reaction;
+  if (dg->coefficient_at.batch || mesh->geometry->map)
+    PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
+  PetscCall(PetscFree(values.cell));
+  PetscCall(PetscFree(values.side));
+  PetscCall(PetscFree(values.reaction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,315 @@
+/* Coefficients at points, in the Gauss basis. */
+/* ranks: 1 2 3 */
+#include "support/problem.h"
+#include "support/refused.h"
+
+static PetscErrorCode CreateDM(const char options[], DM *dm)
+{
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(VPatchDGInitializePackage());
+  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(TestOptionsPop(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* positive numbers that depend on a cell's place */
+static PetscErrorCode SetNumbers(DM dm, PetscInt width)
+{
+  PetscInt   n;
+  PetscReal *a, lower[3] = {0}, upper[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n * width + 1, &a));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    for (PetscInt k = 0; k < width; k++)
+      a[i * width + k] = 2 + PetscSinReal(31 * lower[0] + 7 * lower[1] + 5 * lower[2] + 2 * (PetscReal)k);
+  }
+  if (width > 1) PetscCall(DMVPatchDGSetTensorCoefficient(dm, a));
+  else PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x of one DM as a vector of another one that differs in its basis */
+static PetscErrorCode Convert(DM from, Vec x, DM to, Vec y)
+{
+  Vec values;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &values));
+  PetscCall(DMVPatchDGGetPointValues(from, x, values));
+  PetscCall(DMVPatchDGSetPointValues(to, values, y));
+  PetscCall(VecDestroy(&values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const struct {
+  const char *options;
+  PetscInt    width; /* numbers of the coefficient in a cell; 0: none */
+} same[] = {
+  {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 2", 0},
+  {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2", 1},
+  {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_grid_x 0,0.3,1,1.2 -dm_vpatchdg_reaction 3 -dm_vpatchdg_boundary "
+   "robin,dirichlet,neumann,robin -dm_vpatchdg_robin 1,2,3,4",
+   2},
+  {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 8 -dm_refine 1 -dm_vpatchdg_domain lshape -dm_vpatchdg_penalty 2", 1},
+  {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 0 -dm_vpatchdg_boxes 1,2 -dm_vpatchdg_boundary periodic -dm_vpatchdg_reaction 1",
+   1},
+  {"-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 1 -dm_refine 1 -dm_vpatchdg_upper 1,2,3", 1},
+  {"-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 2 -dm_vpatchdg_boundary periodic,periodic,dirichlet,neumann,robin,robin", 3},
+  {"-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_grid_z 0,0.1,1", 1},
+};
+
+/* With numbers per cell both bases have the same operator. */
+static PetscErrorCode both_bases_have_the_same_operator(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) {
+    static const char *const basis[] = {"legendre", "gauss"};
+    DM                       dm[2];
+    Mat                      A[2];
+    Vec                      x[2], y[2], z;
+    PetscReal                difference;
+
+    for (int b = 0; b < 2; b++) {
+      char options[512];
+
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s -dm_vpatchdg_basis %s", same[i].options, basis[b]));
+      PetscCall(CreateDM(options, &dm[b]));
+      PetscCall(DMSetUp(dm[b]));
+      if (same[i].width) PetscCall(SetNumbers(dm[b], same[i].width));
+      PetscCall(DMCreateMatrix(dm[b], &A[b]));
+      PetscCall(MatCreateVecs(A[b], &x[b], &y[b]));
+    }
+    PetscCall(VecSetRandom(x[0], NULL));
+    PetscCall(Convert(dm[0], x[0], dm[1], x[1]));
+    for (int b = 0; b < 2; b++) PetscCall(MatMult(A[b], x[b], y[b]));
+    PetscCall(VecDuplicate(x[0], &z));
+    PetscCall(Convert(dm[1], y[1], dm[0], z));
+    PetscCall(Difference(z, y[0], &difference));
+    TapOk((PetscBool)(difference < 1e-12), "both_bases_have_the_same_operator, %s: %.1e", same[i].options, (double)difference);
+    PetscCall(VecDestroy(&z));
+    for (int b = 0; b < 2; b++) {
+      PetscCall(VecDestroy(&x[b]));
+      PetscCall(VecDestroy(&y[b]));
+      PetscCall(MatDestroy(&A[b]));
+      PetscCall(DMDestroy(&dm[b]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a full matrix I + v v^T whose direction turns, times a number that grows along x */
+static PetscErrorCode Turning(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal *at = x + i * dim, v[3] = {PetscCosReal(3 * at[0]), PetscSinReal(2 * at[1] + at[0]), dim == 3 ? at[2] : 0};
+
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) *a++ = (d == e ? 1 + at[0] : 0) + 3 * v[d] * v[e];
+    }
+  }
+  return 0;
+}
+
+static PetscErrorCode Wave(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar c[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) c[i] = 2 + PetscSinReal(9 * x[i * dim] + x[i * dim + 1]);
+  return 0;
+}
+
+static PetscErrorCode TurningDM(const char options[], DM *dm)
+{
+  PetscInt dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateDM(options, dm));
+  PetscCall(DMGetDimension(*dm, &dim));
+  PetscCall(DMVPatchDGSetCoefficientFunction(*dm, dim * (dim + 1) / 2, Turning, PETSC_MEMTYPE_HOST, NULL));
+  PetscCall(DMVPatchDGSetReactionFunction(*dm, Wave, PETSC_MEMTYPE_HOST, NULL));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *const turning[] = {
+  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 2",
+  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_boundary robin,dirichlet,neumann,robin",
+  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 0 -dm_vpatchdg_boxes 1,2 -dm_vpatchdg_boundary periodic",
+  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_upper 1,2,3",
+  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_boundary periodic,periodic,dirichlet,neumann,robin,robin",
+};
+
+/* The assembled matrix is symmetric, and equal to the one without entries; so are its diagonal and columns. */
+static PetscErrorCode matrices_are_equal_and_symmetric(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(turning); i++) {
+    DM        dm;
+    Mat       A, B, T, X, Y, Z;
+    Vec       x, y, z;
+    PetscReal product, diagonal, columns, norm, whole;
+    PetscInt  n;
+
+    PetscCall(TurningDM(turning[i], &dm));
+    PetscCall(DMCreateMatrix(dm, &A));
+    PetscCall(DMSetMatType(dm, MATAIJ));
+    PetscCall(DMCreateMatrix(dm, &B));
+    PetscCall(MatCreateVecs(A, &x, &y));
+    PetscCall(VecDuplicate(x, &z));
+    PetscCall(VecSetRandom(x, NULL));
+    PetscCall(MatMult(A, x, y));
+    PetscCall(MatMult(B, x, z));
+    PetscCall(Difference(y, z, &product));
+    PetscCall(MatGetDiagonal(A, y));
+    PetscCall(MatGetDiagonal(B, z));
+    PetscCall(Difference(y, z, &diagonal));
+    PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &T));
+    PetscCall(MatAXPY(T, -1, B, SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(T, NORM_FROBENIUS, &norm));
+    PetscCall(MatNorm(A, NORM_FROBENIUS, &whole));
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DECIDE, 3, NULL, &X));
+    PetscCall(MatSetRandom(X, NULL));
+    PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
+    PetscCall(MatMatMult(B, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Z));
+    PetscCall(MatAXPY(Y, -1, Z, SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(Y, NORM_FROBENIUS, &columns));
+    TapOk((PetscBool)(product < 1e-13 && diagonal < 1e-14 && norm < 1e-14 * whole && columns < 1e-13 * whole),
+          "matrices_are_equal_and_symmetric, %s: %.1e, diagonal %.1e, A - A^T %.1e, columns %.1e", turning[i], (double)product,
+          (double)diagonal, (double)(norm / whole), (double)(columns / whole));
+    PetscCall(MatDestroy(&X));
+    PetscCall(MatDestroy(&Y));
+    PetscCall(MatDestroy(&Z));
+    PetscCall(MatDestroy(&T));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(VecDestroy(&z));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = 1 + x + 2 y as a number, or times a constant matrix; u has degree 2 */
+static PetscErrorCode Linear(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  const PetscInt full = *(PetscInt *)ctx;
+
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal s = 1 + x[i * dim] + 2 * x[i * dim + 1];
+
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) {
+        if (full) *a++ = s * (d == e ? 2 + (PetscReal)d : 0.5);
+        else if (d == 0 && e == 0) *a++ = s;
+      }
+    }
+  }
+  return 0;
+}
+
+static PetscErrorCode Quadratic(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = 1 + x[0] * x[0] - 2 * x[0] * x[1] + x[1] + (dim == 3 ? x[2] * x[2] + x[0] * x[2] : 0);
+  return 0;
+}
+
+static PetscErrorCode QuadraticGradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
+{
+  g[0] = 2 * x[0] - 2 * x[1] + (dim == 3 ? x[2] : 0);
+  g[1] = -2 * x[0] + 1;
+  if (dim == 3) g[2] = 2 * x[2] + x[0];
+  return 0;
+}
+
+/* -div (s K grad u), K constant */
+static PetscErrorCode QuadraticSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  const PetscInt  full = *(PetscInt *)ctx;
+  const PetscReal s = 1 + x[0] + 2 * x[1], slope[3] = {1, 2, 0}, hessian[3][3] = {{2, -2, dim == 3}, {-2, 0, 0}, {dim == 3, 0, 2}};
+  PetscScalar     g[3];
+
+  PetscCall(QuadraticGradient(dim, x, g, ctx));
+  f[0] = 0;
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt e = 0; e < dim; e++) {
+      const PetscReal K = d == e ? (full ? 2 + (PetscReal)d : 1) : full ? 0.5 : 0;
+
+      f[0] -= K * (slope[d] * g[e] + s * hessian[d][e]);
+    }
+  }
+  return 0;
+}
+
+/* n.K grad u / n.K n + alpha u */
+static PetscErrorCode QuadraticFlux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  const PetscInt full = *(PetscInt *)ctx;
+  PetscScalar    g[3], u;
+  PetscReal      flux = 0, weight = 0;
+
+  PetscCall(QuadraticGradient(dim, x, g, ctx));
+  PetscCall(Quadratic(dim, x, &u, ctx));
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt e = 0; e < dim; e++) {
+      const PetscReal K = d == e ? (full ? 2 + (PetscReal)d : 1) : full ? 0.5 : 0;
+
+      flux += normal[d] * K * PetscRealPart(g[e]);
+      weight += normal[d] * K * normal[e];
+    }
+  }
+  value[0] = flux / weight + (normal[1] > 0 ? 3 * PetscRealPart(u) : 0);
+  return 0;
+}
+
+/* The rule of k+1 points is exact here: polynomials are reproduced, with all conditions. */
+static PetscErrorCode polynomials_are_reproduced(void)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    for (PetscInt full = 0; full <= 1; full++) {
+      Problem   p;
+      DM        dm;
+      char      options[256];
+      PetscReal l2, h1;
+      PetscInt  its;
+
+      PetscCall(
+        PetscSNPrintf(options, sizeof(options),
+                      "-dm_vpatchdg_dim %d -dm_vpatchdg_degree %d -dm_refine 2 -dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_boundary %s "
+                      "-dm_vpatchdg_robin 3",
+                      (int)dim, dim == 2 ? 3 : 2,
+                      dim == 2 ? "neumann,dirichlet,dirichlet,robin" : "neumann,dirichlet,dirichlet,robin,neumann,dirichlet"));
+      PetscCall(CreateDM(options, &dm));
+      PetscCall(DMVPatchDGSetCoefficientFunction(dm, full ? dim * (dim + 1) / 2 : 1, Linear, PETSC_MEMTYPE_HOST, &full));
+      PetscCall(DMSetUp(dm));
+      PetscCall(ProblemOf(dm, NULL, &p));
+      PetscCall(DMVPatchDGComputeRHS(dm, QuadraticSource, Quadratic, QuadraticFlux, &full, p.b));
+      PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-13 -pc_type vpatchdg -pc_vpatchdg_precision double", NULL, &its, NULL));
+      PetscCall(DMVPatchDGComputeErrors(dm, p.x, Quadratic, QuadraticGradient, NULL, &l2, &h1));
+      TapOk((PetscBool)(l2 < 1e-11 && h1 < 1e-10), "polynomials_are_reproduced, dim %d, %s: %.1e, gradient %.1e, %d iterations", (int)dim,
+            full ? "full matrix" : "number", (double)l2, (double)h1, (int)its);
+      PetscCall(ProblemDestroy(&p));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(both_bases_have_the_same_operator());
+  PetscCall(matrices_are_equal_and_symmetric());
+  PetscCall(polynomials_are_reproduced());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
