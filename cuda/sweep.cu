@@ -38,20 +38,20 @@ struct SweepKernels {
   typedef Patch<T, N, GROUPED_PATCHES> Q;
 
   template <class L>
-  static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
+  static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
   {
-    return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(form))},
-                        f, w, form, list, first, last);
+    return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(mode))},
+                        f, w, mode, list, first, last);
   }
   /* Few patches, which do not fill the device, have more threads each. */
-  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
+  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
   {
     int processors;
 
     PetscFunctionBegin;
     PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &processors));
-    if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, form, list, first, last));
-    else PetscCall(Any<Many>(f, w, form, list, first, last));
+    if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, mode, list, first, last));
+    else PetscCall(Any<Many>(f, w, mode, list, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -62,7 +62,7 @@ struct SweepKernels {
     SweepPlan<T, N>           &plan;
     const CommonPatches<T, N> *c;
     cudaStream_t              &side;
-    VpForm                     form;
+    VpResidualMode             mode;
     unsigned                   done;
     const void                *b;
     void *const               *x;
@@ -73,7 +73,7 @@ struct SweepKernels {
       const VpPatchView *p = setup.patches;
       const T            reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
 
-      return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
+      return {mode, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
     }
   };
 
@@ -126,13 +126,13 @@ struct SweepKernels {
   /* Works on patches that are not alike. */
   static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
   {
-    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
+    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.mode,
                 (const int32_t *)list.p, 0, n);
   }
 
   static PetscErrorCode SolveOwn(const LikeWork &like)
   {
-    const bool       one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that grouped patches have others */
+    const bool       one = like.setup.Uniform() && like.mode != VP_MODE_GIVEN; /* K, so that grouped patches have others */
     OwnTables<T, N> *own = NULL;
     auto             of = [&](const PatchList &list) { return Own<T, N>{*own, like.Coefficients(list)}; };
 
@@ -145,15 +145,15 @@ struct SweepKernels {
   }
 
   enum Which { NONE, REPLACE, OWN };
-  /* Chooses the kernel for like patches of a form. Patches can compute their own residual if all cells have one K. */
-  static Which Kernel(const SweepSetup<T, N> &setup, VpForm form)
+  /* Chooses the kernel for like patches in a residual mode. Patches can compute their own residual if all cells have one K. */
+  static Which Kernel(const SweepSetup<T, N> &setup, VpResidualMode mode)
   {
     const int  lacks = setup.patches->lacks;
     const bool own = setup.Uniform() ? lacks && setup.HasInside() : setup.HasInside();
 
     if (!setup.Can()) return NONE;
-    if (form != VP_FORM_GIVEN && setup.Uniform() && (form == VP_FORM_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
-    return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? OWN : NONE;
+    if (mode != VP_MODE_GIVEN && setup.Uniform() && (mode == VP_MODE_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
+    return N >= VP_THIN_LEAST && (mode == VP_MODE_GIVEN || (own && mode != VP_MODE_REPLACE)) ? OWN : NONE;
   }
 
   /* Works on the patches of a plan: on like patches by the kernel `which`, on all others by the kernel for any patches. */
@@ -172,12 +172,12 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Sweeps a range in which patches may be alike. Exact patches take the replacement. Requires: which != NONE */
-  static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpForm form, int32_t first, int32_t last, unsigned done,
-                                    const void *b, void *const x[2])
+  /* Sweeps a range in which patches may be alike. Replaceable patches replace their values. Requires: which != NONE */
+  static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpResidualMode mode, int32_t first, int32_t last,
+                                    unsigned done, const void *b, void *const x[2])
   {
-    const bool           split = form == VP_FORM_EXACT && which == OWN && setup.patches->exact;
-    const int            from = split ? SELECT_EXACT : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
+    const bool           split = mode == VP_MODE_CORRECT && which == OWN && setup.patches->replaceable;
+    const int            from = split ? SELECT_REPLACEABLE : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
     CommonPatches<T, N> *c = NULL;
     SweepPlan<T, N>     *plan[SELECTIONS] = {};
     cudaStream_t         side = VpCudaStream;
@@ -192,28 +192,28 @@ struct SweepKernels {
     }
     if (lists > 1) PetscCall(VpCudaFork(&side));
     for (int i = from; i <= to; i++) {
-      const bool exact = i == SELECT_EXACT;
-      LikeWork   like = {setup, *plan[i], c, side, VpPatchForm(form, exact), done, b, x};
-      PetscCall(Launch(like, exact ? REPLACE : which));
+      const bool replaceable = i == SELECT_REPLACEABLE;
+      LikeWork   like = {setup, *plan[i], c, side, VpPatchMode(mode, replaceable), done, b, x};
+      PetscCall(Launch(like, replaceable ? REPLACE : which));
     }
     if (side != VpCudaStream) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
-                                 const void *b, void *const x[2])
+  static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int32_t first, int32_t last,
+                                 unsigned done, const void *b, void *const x[2])
   {
     Which which = NONE;
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
-      const bool             mixes = form == VP_FORM_EXACT && !patches->lacks && !patches->weight && view->common.found;
+      const bool             mixes = mode == VP_MODE_CORRECT && !patches->lacks && !patches->weight && view->common.found;
       const SweepSetup<T, N> setup = {view, patches, mixes};
-      which = Kernel(setup, form);
-      if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
+      which = Kernel(setup, mode);
+      if (which != NONE) PetscCall(LikePatches(setup, which, mode, first, last, done, b, x));
     }
-    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), form, NULL, first, last));
+    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, NULL, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

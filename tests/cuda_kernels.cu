@@ -94,7 +94,7 @@ struct Check {
     Compare("traces on sides", dt, traces, 0, traces.size());
     Compare("coefficients from traces", dy, y, 0, N);
   }
-  void Smoother(const std::string &what, VpForm form, double factor)
+  void Smoother(const std::string &what, VpResidualMode mode, double factor)
   {
     Reals         two[2] = {x, Reals(N, 0.)};
     double *const y[2] = {two[0].data(), two[1].data()};
@@ -103,8 +103,8 @@ struct Check {
 
     for (int slot = 0; slot < 1 << v.dim; slot++) {
       const int32_t first = v.start[slot], last = v.start[slot + 1];
-      ReferenceSweep(&host.cells, &host.patches, form, first, last, done, b.data(), y);
-      Call(ops->sweep(&g.views.cells, &g.views.patches, form, first, last, done, db, d));
+      ReferenceSweep(&host.cells, &host.patches, mode, first, last, done, b.data(), y);
+      Call(ops->sweep(&g.views.cells, &g.views.patches, mode, first, last, done, db, d));
       done |= 1u << ((1 << v.dim) - 1 - slot);
     }
     ReferenceCurrent(&host.cells, &host.patches, v.ncell, NULL, done, y, y[0]);
@@ -112,7 +112,7 @@ struct Check {
     Compare(what, d[0], two[0], 0, N, factor);
   }
   /* A sweep, and two over some of its patches after it, or before it in opposite order, by sweep_all: as colour by colour. Every second
-     quarter of a colour takes the residual form where they are unlike. In 3D colour by colour sorts those that are not common, and rounds
+     quarter of a colour corrects values where they are unlike. In 3D colour by colour sorts those that are not common, and rounds
      otherwise. */
   void AtOnce(const Level &some, bool unlike)
   {
@@ -142,10 +142,10 @@ struct Check {
           step.color = color;
           for (int k = 0; k < quarters; k++) {
             const VpBatch batch = {start[color] + count * k / quarters, start[color] + count * (k + 1) / quarters,
-                                   k % 2 ? VP_FORM_EXACT : VP_FORM_REPLACE};
+                                   k % 2 ? VP_MODE_CORRECT : VP_MODE_REPLACE};
             if (batch.first == batch.last) continue;
             step.batch[step.n++] = batch;
-            Call(ops->sweep(&g.views.cells, view[which], batch.form, batch.first, batch.last, done, db, e));
+            Call(ops->sweep(&g.views.cells, view[which], batch.mode, batch.first, batch.last, done, db, e));
           }
           if (step.n) steps.push_back(step);
           done |= 1u << color;
@@ -250,7 +250,7 @@ static void CheckLayers(int dim, int k, int L, bool single, const double *h, con
   MakeLayers(c.v);
   if (sorted) c.v.common.found = PETSC_FALSE;
   c.Start(single, c.v.ncell);
-  c.Smoother(sorted ? "layers, sorted" : "layers", VP_FORM_EXACT, 100);
+  c.Smoother(sorted ? "layers, sorted" : "layers", VP_MODE_CORRECT, 100);
 }
 
 /* a coefficient of size `about` that varies over cells of one size, with the tables of common patches */
@@ -265,8 +265,8 @@ static void CheckVarying(int dim, int k, int L, bool single, const double *h, co
     c.v.reaction = reaction;
     MakeVarying(c.v, about);
     c.Start(single, c.v.ncell);
-    c.Smoother("varying, exact", VP_FORM_EXACT, 100);
-    if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_FORM_LOCAL, 100);
+    c.Smoother("varying, exact", VP_MODE_CORRECT, 100);
+    if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_MODE_LOCAL, 100);
   }
 }
 
@@ -282,8 +282,8 @@ static void CheckLacking(int dim, int k, int L, bool single, const double *h, co
     MakePatches(c.v, space);
     c.v.reaction = reaction;
     c.Start(single, c.v.ncell);
-    c.Smoother(name + ", local", VP_FORM_LOCAL, 100);
-    c.Smoother(name + ", exact", VP_FORM_EXACT, 100);
+    c.Smoother(name + ", local", VP_MODE_LOCAL, 100);
+    c.Smoother(name + ", exact", VP_MODE_CORRECT, 100);
   }
 }
 
@@ -299,10 +299,10 @@ static void CheckSorts(int dim, int k, int L, bool single, const double *h, cons
     MakeGraded(c.v, reaction);
     c.Start(single, c.v.ncell);
     c.Operator("graded", 0, c.v.ncell);
-    if (space == VP_SPACE_FULL) c.Smoother("graded, replace", VP_FORM_REPLACE, 100);
-    else c.Smoother("graded, " + name + ", local", VP_FORM_LOCAL, 100);
-    c.Smoother("graded, " + name + ", exact", VP_FORM_EXACT, 100);
-    c.Smoother("graded, " + name + ", given", VP_FORM_GIVEN, 100);
+    if (space == VP_SPACE_FULL) c.Smoother("graded, replace", VP_MODE_REPLACE, 100);
+    else c.Smoother("graded, " + name + ", local", VP_MODE_LOCAL, 100);
+    c.Smoother("graded, " + name + ", exact", VP_MODE_CORRECT, 100);
+    c.Smoother("graded, " + name + ", given", VP_MODE_GIVEN, 100);
   }
   Check c;
   MakeMesh(c.v, dim, k, L, true, h, sides);
@@ -312,7 +312,7 @@ static void CheckSorts(int dim, int k, int L, bool single, const double *h, cons
   MakeVarying(c.v, 1);
   c.v.common.found = PETSC_FALSE;
   c.Start(single, c.v.ncell);
-  c.Smoother("varying, sorted", VP_FORM_EXACT, 100);
+  c.Smoother("varying, sorted", VP_MODE_CORRECT, 100);
 }
 
 static void CheckAll(int dim, int k, bool single)
@@ -344,10 +344,10 @@ static void CheckAll(int dim, int k, bool single)
     c.Start(single, c.v.ncell - 3 * variant);
     c.Operator("", 0, c.v.ncell);
     c.SideTraces();
-    c.Smoother("replace", VP_FORM_REPLACE, 10);
-    c.Smoother("exact", VP_FORM_EXACT, 100);
+    c.Smoother("replace", VP_MODE_REPLACE, 10);
+    c.Smoother("exact", VP_MODE_CORRECT, 100);
     c.Transfers();
-    c.Smoother("given", VP_FORM_GIVEN, 10);
+    c.Smoother("given", VP_MODE_GIVEN, 10);
     CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
     for (double about : {1., 0x1p70}) CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant, about);
     CheckSorts(dim, k, L, single, h, sides, 0.3 * variant);
@@ -366,9 +366,9 @@ static void CheckAll(int dim, int k, bool single)
     Scramble(s.v);
     s.Start(single, s.v.ncell);
     s.Operator("random tables", 0, s.v.ncell);
-    s.Smoother("random tables, replace", VP_FORM_REPLACE, 10);
-    s.Smoother("random tables, given", VP_FORM_GIVEN, 10);
-    s.Smoother("random tables, local", VP_FORM_LOCAL, 1000);
+    s.Smoother("random tables, replace", VP_MODE_REPLACE, 10);
+    s.Smoother("random tables, given", VP_MODE_GIVEN, 10);
+    s.Smoother("random tables, local", VP_MODE_LOCAL, 1000);
   }
 }
 

@@ -257,7 +257,7 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a colour of the smoother in both forms */
+/* a colour of the smoother in two residual modes */
 static PetscErrorCode Sweeps(Pair *pair, const VpPatches *of)
 {
   const VpOps       *ops = pair->level->ops;
@@ -267,17 +267,17 @@ static PetscErrorCode Sweeps(Pair *pair, const VpPatches *of)
   const unsigned     done = 1u << color;
 
   PetscFunctionBeginUser;
-  for (int form = 0; form < 2; form++) {
-    const VpForm kind = form ? VP_FORM_EXACT : VP_FORM_REPLACE;
-    Twice        b, x[2];
+  for (int corrects = 0; corrects < 2; corrects++) {
+    const VpResidualMode mode = corrects ? VP_MODE_CORRECT : VP_MODE_REPLACE;
+    Twice                b, x[2];
 
     PetscCall(TwiceCreate(pair, 3, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceCreate(pair, 4 + i, &x[i]));
-    PetscCall(ops->sweep(near, patches, kind, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->sweep(near, patches, mode, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
     PetscCall(ops->settle(patches, near->nown, done, (void *[]){x[0].near, x[1].near}));
-    PetscCall(ops->sweep(far, far_patches, kind, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->sweep(far, far_patches, mode, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
     PetscCall(ops->settle(far_patches, far->nown, done, (void *[]){x[0].whole, x[1].whole}));
-    PetscCall(Agree(pair, form ? "sweep by residuals" : "sweep by replacement", x[0].near, x[0].far, pair->bytes));
+    PetscCall(Agree(pair, corrects ? "sweep by residuals" : "sweep by replacement", x[0].near, x[0].far, pair->bytes));
     PetscCall(TwiceDestroy(pair, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceDestroy(pair, &x[i]));
   }

@@ -60,7 +60,7 @@ static PetscBool CheckTraces(Case *c)
 }
 
 /* a sweep over one colour, and what is current after it: all cells in another order, and in their own */
-static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
+static PetscBool CheckSweep(Case *c, VpResidualMode mode, unsigned done)
 {
   const size_t all = (size_t)(CELLS * c->N);
   double      *y[2], *picked = malloc(all * sizeof(double));
@@ -75,8 +75,8 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
     PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vx[i], all * c->real, x[i]));
   }
   for (int i = 0; i < CELLS; i++) list[i] = CELLS - 1 - i;
-  ReferenceSweep(&c->host, &c->host_patches, form, 0, PATCHES, done, c->b, y);
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, form, 0, PATCHES, done, c->vb, x));
+  ReferenceSweep(&c->host, &c->host_patches, mode, 0, PATCHES, done, c->b, y);
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, mode, 0, PATCHES, done, c->vb, x));
   good = (PetscBool)(Close(c, x[0], all, y[0]) && Close(c, x[1], all, y[1]));
   ReferenceCurrent(&c->host, &c->host_patches, CELLS, list, done, y, picked);
   PetscCallAbort(PETSC_COMM_SELF, c->ops->current(&c->patches, CELLS, Place(c, list, sizeof list), done, x, c->vy));
@@ -313,7 +313,7 @@ static PetscBool CheckNan(Case *c)
   y = Fetch(c, c->vy, all);
   good = (PetscBool)isnan(y[at]);
   free(y);
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, VP_FORM_REPLACE, 0, PATCHES, 0, c->vb, c->vx));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, VP_MODE_REPLACE, 0, PATCHES, 0, c->vb, c->vx));
   y = Fetch(c, c->vx[1], all);
   for (int p = 0; p < c->corners; p++) good = (PetscBool)(good && isnan(y[patch[p] * N]));
   for (int i = 0; i < c->corners * N; i++) good = (PetscBool)(good && !isnan(y[patch[c->corners + i / N] * N + i % N]));
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
 {
   enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, INVERSE, PRODUCT, CONVERSIONS, NANS, SINGULAR, CLAIMS };
   static const char *const claim[CLAIMS] = {"apply_matches_dense",        "traces_match_dense",      "replacement_matches_dense",
-                                            "residual_forms_match_dense", "transfers_match_dense",   "inverse_matches_dense",
+                                            "residual_modes_match_dense", "transfers_match_dense",   "inverse_matches_dense",
                                             "product_matches_loops",      "conversions_match_dense", "nan_propagates",
                                             "singular_modes_are_dropped"};
   PetscBool                good[CLAIMS];
@@ -344,13 +344,13 @@ int main(int argc, char **argv)
     tolerance = precision ? 1e-13 : 1e-5;
     now[APPLY] = CheckApply(&c);
     now[TRACES] = CheckTraces(&c);
-    now[REPLACE] = (PetscBool)(!swept || CheckSweep(&c, VP_FORM_REPLACE, Random(256)));
-    now[RESIDUALS] = (PetscBool)(!swept || (CheckSweep(&c, VP_FORM_EXACT, Random(256)) && CheckSweep(&c, VP_FORM_LOCAL, Random(256)) &&
-                                            CheckSweep(&c, VP_FORM_GIVEN, Random(256))));
+    now[REPLACE] = (PetscBool)(!swept || CheckSweep(&c, VP_MODE_REPLACE, Random(256)));
+    now[RESIDUALS] = (PetscBool)(!swept || (CheckSweep(&c, VP_MODE_CORRECT, Random(256)) && CheckSweep(&c, VP_MODE_LOCAL, Random(256)) &&
+                                            CheckSweep(&c, VP_MODE_GIVEN, Random(256))));
     c.patches.weight = c.host_patches.weight = NULL;
     c.patches.cutoff = c.host_patches.cutoff = 4; /* some sums are below */
     PreparePlans(&c);
-    now[SINGULAR] = (PetscBool)(!swept || CheckSweep(&c, VP_FORM_REPLACE, 0));
+    now[SINGULAR] = (PetscBool)(!swept || CheckSweep(&c, VP_MODE_REPLACE, 0));
     now[TRANSFERS] = CheckTransfers(&c);
     now[INVERSE] = CheckInvert(&c);
     now[PRODUCT] = CheckProduct(&c);

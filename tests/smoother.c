@@ -28,7 +28,8 @@ static PetscErrorCode TakePatch(VpLevel level, const int32_t cell[], double *con
 }
 
 /* by how much patch p's solve reduces the residual on its cells (one rank) */
-static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpForm form, const int32_t cell[], int32_t p, double *reduction)
+static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpResidualMode mode, const int32_t cell[], int32_t p,
+                                     double *reduction)
 {
   double *b, *r, *x[2], before;
 
@@ -40,7 +41,7 @@ static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpForm 
   Fill(level, 2, x[0]);
   PetscCall(Apply(level, x[0], b, r));
   before = LargestOn(level, cell, r);
-  PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), form, p, p + 1, 0, b, (void *const *)x));
+  PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), mode, p, p + 1, 0, b, (void *const *)x));
   PetscCall(TakePatch(level, cell, x));
   PetscCall(Apply(level, x[0], b, r));
   *reduction = LargestOn(level, cell, r) / before;
@@ -50,17 +51,17 @@ static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpForm 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All patches say that the replacement is exact, if they say so where the coefficient varies. */
+/* *all: all patches say that they are replaceable. */
 static PetscErrorCode SaysExact(VpSmoother smoother, VpLevel level, const VpPatches *patches, PetscBool *all)
 {
-  const uint8_t *exact = VpSmootherPatches(smoother)->exact;
+  const uint8_t *replaceable = VpSmootherPatches(smoother)->replaceable;
   uint8_t       *host;
 
   PetscFunctionBeginUser;
-  *all = (PetscBool)(exact != NULL);
-  if (!exact) PetscFunctionReturn(PETSC_SUCCESS);
+  *all = (PetscBool)(replaceable != NULL);
+  if (!replaceable) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(patches->n, &host));
-  PetscCall(level->backend->download(exact, (size_t)patches->n, host));
+  PetscCall(level->backend->download(replaceable, (size_t)patches->n, host));
   *all = (PetscBool)!memchr(host, 0, (size_t)patches->n);
   PetscCall(PetscFree(host));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,9 +100,9 @@ static PetscErrorCode PatchSolves(void)
       const int32_t *cell = patches.cell + (p << s->dim);
 
       if (patches.mixed[p]) continue;
-      for (int form = 0; form < 2; form++) {
-        PetscCall(PatchReduction(smoother, level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, cell, p, &reduction));
-        worst[form] = PetscMax(worst[form], reduction);
+      for (int mode = 0; mode < 2; mode++) {
+        PetscCall(PatchReduction(smoother, level, mode ? VP_MODE_REPLACE : VP_MODE_CORRECT, cell, p, &reduction));
+        worst[mode] = PetscMax(worst[mode], reduction);
       }
     }
     TapOk((PetscBool)(worst[0] < 1e-12), "patch_solve_inverts_patch: %s (%.1e)", s->name, worst[0]);
@@ -121,7 +122,7 @@ typedef struct {
   VpResidual residual;
   VpExchange exchange;
   PetscInt   corners;
-  PetscBool  zero, reverse, residual_form;
+  PetscBool  zero, reverse, corrects;
   enum { BY_COLOR, AT_ONCE, RUNS_AT_ONCE } how;
 } Flavour;
 
@@ -140,7 +141,7 @@ static PetscErrorCode TakeSteps(const VpView *view, const VpStep *all, VpGhosts 
     for (int i = 0; i < step->n; i++) {
       const VpBatch *batch = &step->batch[i];
 
-      PetscCall(plain->sweep(view, step->patches, batch->form, batch->first, batch->last, 0, b, x));
+      PetscCall(plain->sweep(view, step->patches, batch->mode, batch->first, batch->last, 0, b, x));
     }
     PetscCall(plain->settle(step->patches, count, 1u << step->color, x));
   }
@@ -178,7 +179,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
   ops.sweep_all = f->how == AT_ONCE ? TakeSteps : TakeRuns;
   if (f->how) level->ops = &ops;
   PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, f->corners, &smoother));
-  if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
+  if (f->corrects) PetscCall(VpSmootherNeverReplace(smoother));
   PetscCall(VpVectorCreate(level, 1, "test", &b));
   PetscCall(VpVectorCreate(level, 2, "test", &x));
   PetscCall(VpVectorWrite(b, VP_GHOST_NONE, &values));
@@ -215,7 +216,7 @@ static PetscErrorCode Compare(const Setting *s, const Flavour *f, const Flavour 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepForms(const Setting *s)
+static PetscErrorCode SweepModes(const Setting *s)
 {
   const PetscBool clamped = (PetscBool)(s->degree >= 3);
   PetscBool       same;
@@ -226,10 +227,10 @@ static PetscErrorCode SweepForms(const Setting *s)
 
     PetscCall(Compare(s, &f, &g, PETSC_COMM_SELF, &same));
     TapOk(same, "color_exchange_equals_serial_sweep: %s", s->name);
-    g.residual_form = PETSC_TRUE;
+    g.corrects = PETSC_TRUE;
     f.exchange = g.exchange = VP_EXCHANGE_SWEEP;
     PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
-    TapOk(same, "replacement_equals_residual_form: %s", s->name);
+    TapOk(same, "replacement_equals_correction: %s", s->name);
     for (g.how = AT_ONCE; g.how <= RUNS_AT_ONCE; g.how++) {
       ntaken = 0;
       PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
@@ -240,7 +241,7 @@ static PetscErrorCode SweepForms(const Setting *s)
     g.how = BY_COLOR;
     f.zero = g.zero = PETSC_TRUE;
     PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
-    TapOk(same, "replacement_equals_residual_form: %s, from zero", s->name);
+    TapOk(same, "replacement_equals_correction: %s, from zero", s->name);
     for (int space = VP_SPACE_FULL; space <= (clamped ? VP_SPACE_CLAMPED : VP_SPACE_DIRICHLET); space++) {
       f.space = (VpSpace)space;
       g = f;
@@ -288,7 +289,7 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
 
       for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->geometry->coord + 3 * patches.cell[p * nc + i]));
       if (!near) patches.cell[p * nc] = -1;
-      else PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
+      else PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_MODE_CORRECT, p, p + 1, 0, b, (void *const *)x));
     }
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       if (patches.cell[p * nc] >= 0) PetscCall(TakePatch(level, patches.cell + p * nc, x));
@@ -367,11 +368,11 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(PatchSolves());
-  FOR_SETTINGS (s) PetscCall(SweepForms(s));
+  FOR_SETTINGS (s) PetscCall(SweepModes(s));
   FOR_SETTINGS (s)
     if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(PETSC_COMM_WORLD, s));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(odd_tori); i++) {
-    PetscCall(SweepForms(&odd_tori[i]));
+    PetscCall(SweepModes(&odd_tori[i]));
     PetscCall(TwoLayers(PETSC_COMM_SELF, &odd_tori[i]));
   }
   PetscCall(Errors());

@@ -1,10 +1,10 @@
-/* One colour of the patch smoother on any patches: every form, space and table, in 2D and 3D. A patch first takes its residual, direction
-   by direction, then goes to eigen-coordinates and back:
+/* One colour of the patch smoother on any patches: in every residual mode, with every space and table, in 2D and 3D. A patch first takes
+   its residual, direction by direction, then goes to eigen-coordinates and back:
 
        Load --> Subtract x, y, z --> F z --> F y --> F x, weights, B x --> B y --> B z --> Store
 
    All of it happens in shared memory, which has two arrays of a patch: Y is b, then the residual, then the correction; X, which only some
-   forms need, keeps the patch's values of x. anypatchshape.cuh draws them.
+   modes need, keeps the patch's values of x. anypatchshape.cuh draws them.
 
    A thread reads every entry of a matrix once for both of its lines. It holds the same lines whenever a direction comes again, so threads
    wait for one another only where the direction changes. */
@@ -33,10 +33,10 @@ struct Sweep {
   }
 };
 
-/* whether a patch of this form needs its values of x for the residual */
-__host__ __device__ constexpr bool KeepsValues(VpForm form)
+/* whether a patch of this mode needs its values of x for the residual */
+__host__ __device__ constexpr bool KeepsValues(VpResidualMode mode)
 {
-  return form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
+  return mode == VP_MODE_CORRECT || mode == VP_MODE_LOCAL;
 }
 
 /* The outer side of one of a patch's cells in a direction: the cell's line (VpLineSize), and the values of the cell beyond, or NULL. */
@@ -78,7 +78,7 @@ struct AnyPatch {
 
   const Field<T> &f;
   const Sweep<T> &w;
-  VpForm          form;
+  VpResidualMode  mode;
   int32_t         patch;
   const int32_t  *cells;
   T              *Y, *X; /* the patch in shared memory; X may be NULL */
@@ -114,11 +114,11 @@ struct AnyPatch {
         }
       }
     }
-    for (int h = me; form != VP_FORM_GIVEN && h < S::sides; h += S::threads) {
+    for (int h = me; mode != VP_MODE_GIVEN && h < S::sides; h += S::threads) {
       const int     d = h / S::cells, q = h % S::cells, s = q >> d & 1;
       const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
       const int32_t entry = __ldg(f.line + (size_t)cell * DIM + d);
-      const bool    drop = form == VP_FORM_LOCAL && next >= 0;
+      const bool    drop = mode == VP_MODE_LOCAL && next >= 0;
       side[h].entry = drop ? w.drop + (2 * (size_t)entry + s) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
       side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
     }
@@ -168,7 +168,7 @@ struct AnyPatch {
       Face(
         entry, 1 - c, [=](int r, int, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
     }
-    if (form != VP_FORM_LOCAL) Face(entry, c, read, y);
+    if (mode != VP_MODE_LOCAL) Face(entry, c, read, y);
     UNROLL (int r = 0; r < R; r++) {
       T *to = Y + At<D>(r).start + c * S::half(D);
       UNROLL (int i = 0; i < N; i++) to[i * step] += y[r][i];
@@ -204,7 +204,7 @@ struct AnyPatch {
   template <int D>
   __device__ __forceinline__ void ReadBefore(Layers (&u)[2]) const
   {
-    UNROLL (int c = 0; FEW && form != VP_FORM_LOCAL && c < 2; c++) {
+    UNROLL (int c = 0; FEW && mode != VP_MODE_LOCAL && c < 2; c++) {
       UNROLL (int r = 0; r < R; r++) {
         const auto line = At<D>(r);
         const T   *beyond = side[D * S::cells + (line.cell | c << D)].beyond;
@@ -290,7 +290,7 @@ struct AnyPatch {
         T            *to = w.x[1 - now] + at;
         UNROLL (int i = 0; i < N; i++) {
           const int place = line.start + S::offset(S::slow, c * N + i);
-          to[i * S::places] = Y[place] + (form == VP_FORM_REPLACE ? T(0) : X ? X[place] : old[i * S::places]);
+          to[i * S::places] = Y[place] + (mode == VP_MODE_REPLACE ? T(0) : X ? X[place] : old[i * S::places]);
         }
       }
     }
@@ -321,7 +321,7 @@ struct AnyPatch {
 
     UNROLL (int d = 0; FEW && d < DIM; d++) before[d] = ProblemAlong(d);
     Load();
-    if (form != VP_FORM_GIVEN) SubtractAll();
+    if (mode != VP_MODE_GIVEN) SubtractAll();
     ToModes<S::slow>(before);
     if (DIM == 3) ToModes<1>(before);
     ToModes<0>(before);
@@ -340,18 +340,18 @@ constexpr size_t AnyBytes(bool values)
 }
 
 /* Solves on the patches list[first], ..., list[last - 1], or first, ..., last - 1 if list is NULL, as many as a block holds. Threads left
-   over repeat the last patch and write nothing. form(patch): its form */
-template <class L, class T, int DIM, int N, class Form>
+   over repeat the last patch and write nothing. mode(patch): the patch's mode */
+template <class L, class T, int DIM, int N, class Mode>
 __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, unsigned done, const int32_t *list,
-                                         int32_t first, int32_t last, Form form)
+                                         int32_t first, int32_t last, Mode mode)
 {
   typedef typename L::Any S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const int                                                slot = threadIdx.x / S::threads;
-  const int32_t index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
-  const VpForm  of = form(patch);
-  PatchSide<T> *side = (PatchSide<T> *)shared;
-  T            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
+  const int32_t        index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
+  const VpResidualMode of = mode(patch);
+  PatchSide<T>        *side = (PatchSide<T> *)shared;
+  T                   *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
   const AnyPatch<T, DIM, N, S::rounds> any = {f,
                                               w,
@@ -369,8 +369,8 @@ __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, c
 
 template <class T, int DIM, int N, class L>
 __global__ void __launch_bounds__(L::block, L::least) SweepAny(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
-                                                               VpForm form, const int32_t *list, int32_t first, int32_t last)
+                                                               VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
 {
-  SolveAny<L, T, DIM, N>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [form](int32_t) { return form; });
+  SolveAny<L, T, DIM, N>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [mode](int32_t) { return mode; });
 }
 } // namespace vpatchdg::patch

@@ -15,7 +15,7 @@ VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
 template <class T>
 struct CellCoefficients {
   static constexpr bool varies = true;
-  VpForm                form;
+  VpResidualMode        mode;
   const T              *coefficient; /* of cells; NULL: OwnThread takes 1 */
   const T              *weight;      /* of patches, or NULL: 1 */
   const int32_t        *patch;       /* numbers of the patches in launch order */

@@ -65,7 +65,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   /* H at a side with the cell h beyond, of a cell with coefficient a */
   __device__ __forceinline__ T Mean(int h, T a) const
   {
-    const bool drop = of.form == VP_FORM_LOCAL && __ldg(cells + h) >= 0;
+    const bool drop = of.mode == VP_MODE_LOCAL && __ldg(cells + h) >= 0;
     return drop ? T(0) : of.coefficient ? of.Mean(cells, h, a) : a;
   }
   __device__ __forceinline__ T Coefficient(int h) const
@@ -266,7 +266,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     const T weight = of.Weight(patch);
     auto    write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
 
-    if (of.form == VP_FORM_GIVEN) {
+    if (of.mode == VP_MODE_GIVEN) {
       LoadX();
       this->LoadB(b);
     } else Residual(b);

@@ -25,7 +25,7 @@ struct SweepStages {
   int            n;
   int32_t        cells;  /* from stage to stage of `covers` */
   const uint8_t *covers; /* [n][cells] */
-  const uint8_t *forms;  /* VpForm of the others */
+  const uint8_t *modes;  /* VpResidualMode of the others */
   const int32_t *odd;    /* the cells that the other buffer holds at the end */
   int32_t        nodd;   /* how many of `odd` are wanted in the first buffer */
   SweepStage     stage[VP_MOST_STAGES];
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
       const int32_t first = stage.other[0] + block * L::patches;
       if (block >= 0 && first < stage.other[1])
         SolveAny<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, 1u, NULL, first, stage.other[1],
-                               [&s](int32_t patch) { return (VpForm)__ldg(s.forms + patch); });
+                               [&s](int32_t patch) { return (VpResidualMode)__ldg(s.modes + patch); });
     }
   }
   if (s.nodd) cooperative_groups::this_grid().sync();

@@ -9,7 +9,7 @@ extern "C" {
 
 namespace vpatchdg::patch {
 /* kind[i] = kind of patch first + i, KIND_LEFT_OUT if it is not selected. boundary: whether patches at boundaries may be common */
-static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
+static __global__ void FindKinds(const int32_t *type, const uint8_t *replaceable, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,7 +17,7 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   int           code = 0;
 
   if (i >= count) return;
-  if (selected != SELECT_ALL && VpPatchIsExact(exact[first + i]) != (selected == SELECT_EXACT)) {
+  if (selected != SELECT_ALL && VpPatchIsReplaceable(replaceable[first + i]) != (selected == SELECT_REPLACEABLE)) {
     kind[i] = KIND_LEFT_OUT;
     return;
   }
@@ -234,7 +234,7 @@ struct SweepSetup {
     PetscCall(PetscArrayzero(kind, count));
     if (mixes || (!patches->common.found && selected == SELECT_ALL)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->exact,
+    PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->replaceable,
                            selected, boundary, patches->common, first, count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -290,7 +290,7 @@ struct SweepSetup {
   {
     constexpr bool faster = N == 8; /* The kernel for grouped patches takes less time, as measured. */
 
-    return selected == SELECT_EXACT || faster;
+    return selected == SELECT_REPLACEABLE || faster;
   }
 
   PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan<T, N> *plan) const

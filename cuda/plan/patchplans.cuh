@@ -27,8 +27,8 @@ struct SweepPlan {
   }
 };
 
-/* the patches of a range that a plan is for: all, those that are `exact`, those that are not; MIXED: all, for SweepSetup.mixes */
-enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS, SELECT_MIXED, SELECTIONS };
+/* the patches of a range that a plan is for: all, replaceable ones, others; MIXED: all, for SweepSetup.mixes */
+enum Selected { SELECT_ALL, SELECT_REPLACEABLE, SELECT_OTHERS, SELECT_MIXED, SELECTIONS };
 
 /* A sweep in one launch. */
 template <class T, int N>
@@ -38,7 +38,7 @@ struct SweepAllPlan {
   PatchList            list;
   int32_t              others = 0;
   VpPatchView          view; /* view of the others, in the order of the stages */
-  VpArray              covers, odd, forms, patch, type, weight;
+  VpArray              covers, odd, modes, patch, type, weight;
   SweepStages          stages = {};
   std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
 };

@@ -14,7 +14,7 @@ struct SweepAllSetup {
 
   /* patches in the order of the stages, by their numbers in their stage's view */
   std::vector<int32_t>        common, other;
-  std::vector<uint8_t>        kinds, forms;
+  std::vector<uint8_t>        kinds, modes;
   std::vector<const VpStep *> step; /* of the stages */
 
   SweepAllSetup(const VpView *cells, const VpStep *all, SweepAllPlan<T, N> *empty) : view(cells), plan(empty)
@@ -41,25 +41,26 @@ struct SweepAllSetup {
   PetscErrorCode Sort(const VpPatchView *patches, const VpBatch &s)
   {
     const size_t         count = (size_t)(s.last - s.first);
-    std::vector<uint8_t> kind(count, KIND_REST), exact(count, 0);
+    std::vector<uint8_t> kind(count, KIND_REST), replaceable(count, 0);
 
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
       const SweepSetup<T, N> setup = {view, patches};
-      if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
+      if (plan->common && s.mode == VP_MODE_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
     }
-    if (s.form == VP_FORM_EXACT && patches->exact) PetscCall(VpCudaFetch(patches->exact + s.first, count, exact.data()));
+    if (s.mode == VP_MODE_CORRECT && patches->replaceable)
+      PetscCall(VpCudaFetch(patches->replaceable + s.first, count, replaceable.data()));
     for (bool replaces : {true, false}) {
       for (size_t i = 0; i < count; i++) {
         const bool is = kind[i] != KIND_REST;
-        if (VpPatchIsExact(exact[i]) != replaces) continue;
+        if (VpPatchIsReplaceable(replaceable[i]) != replaces) continue;
         (is ? common : other).push_back(s.first + (int32_t)i);
-        (is ? kinds : forms).push_back(is ? kind[i] : (uint8_t)VpPatchForm(s.form, exact[i]));
+        (is ? kinds : modes).push_back(is ? kind[i] : (uint8_t)VpPatchMode(s.mode, replaceable[i]));
       }
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* Sorts the others of a stage by form, so that threads of a warp do the same. Exact patches replace their values. */
+  /* Sorts the others of a stage by mode, so that threads of a warp do the same. Replaceable patches replace their values. */
   PetscErrorCode FindStages()
   {
     SweepStages &s = plan->stages;
@@ -71,9 +72,9 @@ struct SweepAllSetup {
 
       stage.common[0] = (int32_t)common.size();
       stage.other[0] = (int32_t)other.size();
-      for (int form = VP_FORM_REPLACE; form <= VP_FORM_LOCAL; form++) {
+      for (int mode = VP_MODE_REPLACE; mode <= VP_MODE_LOCAL; mode++) {
         for (int i = 0; i < color->n; i++) {
-          if (color->batch[i].form == form) PetscCall(Sort(color->patches, color->batch[i]));
+          if (color->batch[i].mode == mode) PetscCall(Sort(color->patches, color->batch[i]));
         }
       }
       stage.common[1] = (int32_t)common.size();
@@ -193,7 +194,7 @@ struct SweepAllSetup {
     *v = *step[0]->patches;
     if (!plan->others) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
-    PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
+    PetscCall(VpCudaPlace(modes.data(), modes.size(), "patches by stages", &plan->modes));
     const int32_t *list = (const int32_t *)numbers.p;
     auto           patch = [](const VpPatchView *p) { return p->patch; };
     auto           type = [](const VpPatchView *p) { return p->type; };
@@ -205,7 +206,7 @@ struct SweepAllSetup {
     v->patch = (const int32_t *)plan->patch.p;
     v->type = (const int32_t *)plan->type.p;
     v->weight = plan->weight.p;
-    plan->stages.forms = (const uint8_t *)plan->forms.p;
+    plan->stages.modes = (const uint8_t *)plan->modes.p;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -16,12 +16,12 @@ typedef struct {
   /* y = A x, or y = b - A x if b is not NULL, on cells [first, last). Requires: last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
   /* Solves on the patches [first, last). Requires: these patches are of one colour. */
-  PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
+  PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpResidualMode, int32_t first, int32_t last, unsigned done, const void *b,
                           void *const x[2]);
   /* Does the sweeps among the n steps that follow this VP_STEP_AT_ONCE, one after the other, from the values in x[0]. A backend does so
      where this is faster than step by step; else *did = PETSC_FALSE and nothing has changed. Ensures: if *did, x[0] has the current values
      of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a backend never does. Requires: there are
-     patches, no form is VP_FORM_GIVEN, and steps with the same view, colour and n are always followed by the same ones. */
+     patches, no mode is VP_MODE_GIVEN, and steps with the same view, colour and n are always followed by the same ones. */
   PetscErrorCode (*sweep_all)(const VpView *, const VpStep *, VpGhosts, const void *b, void *const x[2], PetscBool *did);
   /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A. ghost: x on ghosts.
      Requires: no two of these cells share a side, and no side of these cells hangs. */
@@ -112,7 +112,7 @@ typedef struct {
   double              most_dense;      /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
   PetscBool           coarse_stays; /* No rank gathers the coarsest level for a dense inverse; sweeps are preferred to a KSP on the host. */
   PetscBool           coarse_fits;  /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */
-  PetscBool           sorts_patches; /* The backend finds by itself which patches at a level's end have exact tables. */
+  PetscBool           sorts_patches; /* The backend finds by itself which patches at a level's end are replaceable. */
   PetscBool           rehearses;     /* A first solve waits for kernels and records, so set-up runs through one. */
   PetscBool           gpu_flops;     /* PETSc counts the flops as those of a GPU. */
 } VpPrefers;

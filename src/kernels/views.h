@@ -135,19 +135,19 @@ typedef struct {
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
-  VpCommon    common;   /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
-  const void *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE takes the place of
-                              VP_FORM_EXACT (VpPatchForm). Bit 1 + side: the level ends beyond a part of that side, where A is as
-                              view.ending says, while the tables have cells beyond all of it. NULL: 0 */
-  int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
-  double         reaction; /* c: a patch inverts sum(lambda) + c weight */
-  double         cutoff;   /* The inverse of a sum of eigenvalues up to cutoff is 0. Only a singular coarsest level needs it; else it is
+  VpCommon    common; /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
+  const void *weight; /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  const uint8_t *replaceable; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_MODE_REPLACE gives the same as
+                                 VP_MODE_CORRECT. Bit 1 + side: the level ends beyond some cells of that side, where A is as view.ending
+                                 says, while the tables have cells beyond all of it. NULL: 0 */
+  int            lacks;       /* how many functions at a side towards another cell the space of patches lacks */
+  double         reaction;    /* c: a patch inverts sum(lambda) + c weight */
+  double         cutoff;      /* The inverse of a sum of eigenvalues up to cutoff is 0. Only a singular coarsest level needs it; else it is
                               -1. */
-  const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
-  const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
-                              side; NULL unless VP_FORM_LOCAL is used */
-  const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
+  const uint8_t *cover; /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
+  const void    *drop;  /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
+                              side; NULL unless VP_MODE_LOCAL is used */
+  const void    *unit;  /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
   const void    *coefficient; /* [nlocal] a, if there is `unit`; then the view of the cells has `outside` */
   VpPlans       *plans;       /* as of VpView */
 } VpPatchView;
@@ -273,24 +273,28 @@ typedef struct {
   VpPlans       *plans;   /* as of VpView */
 } VpTransferView;
 
-/* Where a patch gets its residual. */
+/* How a patch gets its residual. */
 typedef enum {
-  VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add). The patch's old values are not read. Requires: space full, no mixed
-                      side, one coefficient on the whole level, or patches that are `exact` */
-  VP_FORM_EXACT,   /* x += A_j^-1 (b - A x) */
-  VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
-  VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
-} VpForm;
+  VP_MODE_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add). The patch's old values are not read. Requires: space full, no mixed
+                      side and one coefficient on the whole level, or replaceable patches */
+  VP_MODE_CORRECT, /* x += A_j^-1 (b - A x) */
+  VP_MODE_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
+  VP_MODE_GIVEN    /* x += A_j^-1 b: b is the residual */
+} VpResidualMode;
 
-/* whether a patch with this number in VpPatchView.exact has the tables of A itself */
-VP_SIZE int VpPatchIsExact(uint8_t exact)
+/* what the bits of VpPatchView.replaceable say */
+VP_SIZE int VpPatchIsReplaceable(uint8_t bits)
 {
-  return exact & 1;
+  return bits & 1;
 }
-/* the form that a patch takes where a sweep has this one; exact: its number in VpPatchView.exact */
-VP_SIZE VpForm VpPatchForm(VpForm form, uint8_t exact)
+VP_SIZE int VpPatchEndsAt(uint8_t bits, int side)
 {
-  return form == VP_FORM_EXACT && VpPatchIsExact(exact) ? VP_FORM_REPLACE : form;
+  return bits >> (1 + side) & 1;
+}
+/* the mode that a patch with these bits takes in a sweep of the given mode */
+VP_SIZE VpResidualMode VpPatchMode(VpResidualMode mode, uint8_t bits)
+{
+  return mode == VP_MODE_CORRECT && VpPatchIsReplaceable(bits) ? VP_MODE_REPLACE : mode;
 }
 
 /* A step of a sweep. A program of steps is written at set-up and run by smoother/sweep.c. */
@@ -304,10 +308,10 @@ typedef enum {
   VP_STEP_RENEW,    /* Fetches them between two colours, where values are in both buffers. */
   VP_STEP_CELLS     /* Solves on the single cells of a colour. */
 } VpStepKind;
-/* patches [first, last) of a colour that take the same form */
+/* patches [first, last) of a colour with the same residual mode */
 typedef struct {
-  int32_t first, last;
-  VpForm  form;
+  int32_t        first, last;
+  VpResidualMode mode;
 } VpBatch;
 enum { VP_MOST_BATCHES = 4 }; /* of a colour: mixed patches or others, which touch ghosts or do not */
 typedef struct {

@@ -438,7 +438,7 @@ typedef struct {
   int32_t  inner[VP_MOST_COLORS];     /* the patches [start[c], inner[c]) touch no ghost */
   int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;                      /* [n][2 dim] VpSide; NULL in a selection */
-  uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_FORM_REPLACE only if the patch is `exact` */
+  uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_MODE_REPLACE only if the patch is replaceable */
   uint8_t *cover;                     /* [c / VP_COVER_COLORS][nlocal] bit c % VP_COVER_COLORS: a patch of colour c holds the cell */
   int32_t *whole;                     /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;

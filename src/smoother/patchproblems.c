@@ -104,9 +104,9 @@ static int Grain(VpLevel level)
   return level->backend->prefers->coarse_fits ? VP_COARSE_GRAIN : 1;
 }
 
-/* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps, and the
+/* Whether the patch is replaceable; fit: whether its fit is exact. Where the coefficient steps, the tables' mass has the steps, and the
    reaction's does not. */
-static PetscBool IsExact(const VpPatchProblems *problems, int32_t p, PetscBool fit)
+static PetscBool IsReplaceable(const VpPatchProblems *problems, int32_t p, PetscBool fit)
 {
   const double   *step = problems->fit[p].step;
   const PetscBool steps = (PetscBool)(step[0] != 0 || step[1] != 0 || step[2] != 0);
@@ -130,7 +130,7 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
 
     VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : Grain(level), &problems->fit[p], &scale);
     problems->weight[p] = level->typical / scale;
-    if (problems->exact) problems->exact[p] = IsExact(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
+    if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
   }
 }
 
@@ -148,7 +148,7 @@ static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
     uint64_t     word[FIT_WORDS];
     int32_t      number;
 
-    if (!problems->exact[p] || (p && !memcmp(fit, fit - 1, sizeof(*fit)))) continue;
+    if (!problems->replaceable[p] || (p && !memcmp(fit, fit - 1, sizeof(*fit)))) continue;
     for (int d = 0; d < 3; d++) {
       word[ALONG_WORDS * d] = VpWord(fit->step[d]);
       for (int s = 0; s < 2; s++) word[ALONG_WORDS * d + 1 + s] = VpWord(fit->face[d][s]);
@@ -162,7 +162,7 @@ static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets fit, weight, exact. Collective: ranks keep numbers together, since they solve on the same patches. */
+/* Sets fit, weight and replaceable. Collective: ranks keep numbers together, since they solve on the same patches. */
 static PetscErrorCode FitAll(VpPatchProblems *problems)
 {
   const VpPatches *patches = problems->patches;
@@ -227,13 +227,14 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* `exact` of a mixed patch whose tables are those of the level's common cells: the mixed sides are such that the level ends there */
-static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
+/* The bits of a mixed patch, which is replaceable if its tables are those of the level's common cells and the level ends at its mixed
+   sides. */
+static uint8_t BitsWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
 {
   const VpMesh   mesh = problems->level->mesh;
   const int      dim = mesh->dim;
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * dim;
-  uint8_t        exact = 1;
+  uint8_t        bits = 1;
 
   for (int i = 0; i < 2 * dim; i++) {
     const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + problems->type[(size_t)p * dim + i / 2];
@@ -247,20 +248,20 @@ static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
 
       if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_LEVEL_END) return 0;
     }
-    exact |= (uint8_t)(2 << i);
+    bits |= (uint8_t)(2 << i);
   }
-  return exact;
+  return bits;
 }
 
-static void FindExact(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindReplaceable(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const VpPatchProblems *problems = (VpPatchProblems *)context;
 
-  for (int32_t p = first; p < last; p++) problems->exact[p] = problems->patches->mixed[p] ? ExactWhereLevelEnds(problems, p) : 0;
+  for (int32_t p = first; p < last; p++) problems->replaceable[p] = problems->patches->mixed[p] ? BitsWhereLevelEnds(problems, p) : 0;
 }
 
-/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does */
-static PetscBool EndsMayBeExact(const VpPatchProblems *problems)
+/* whether mixed patches may be replaceable: on partial levels, whose tables say what A is at the level's end */
+static PetscBool EndsMayBeReplaceable(const VpPatchProblems *problems)
 {
   const VpLevel level = problems->level;
 
@@ -285,12 +286,12 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
   if (!VpLevelIsUniform(level)) {
     PetscCall(VpMallocLarge(patches->n, &problems->fit));
     PetscCall(VpMallocLarge(patches->n, &problems->weight));
-    if (space == VP_SPACE_FULL) PetscCall(VpMallocLarge(patches->n, &problems->exact));
+    if (space == VP_SPACE_FULL) PetscCall(VpMallocLarge(patches->n, &problems->replaceable));
   }
   PetscCall(FindProblems(problems));
-  if (EndsMayBeExact(problems)) {
-    PetscCall(VpMallocLarge(patches->n, &problems->exact));
-    VpLoop(patches->n, FindExact, problems);
+  if (EndsMayBeReplaceable(problems)) {
+    PetscCall(VpMallocLarge(patches->n, &problems->replaceable));
+    VpLoop(patches->n, FindReplaceable, problems);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -300,7 +301,7 @@ PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *problems)
   PetscFunctionBegin;
   PetscCall(PetscFree(problems->fit));
   PetscCall(PetscFree(problems->weight));
-  PetscCall(PetscFree(problems->exact));
+  PetscCall(PetscFree(problems->replaceable));
   PetscCall(PetscFree(problems->type));
   PetscCall(VpDictionaryDestroy(&problems->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,12 +12,12 @@ typedef struct {
   VpLevel          level;
   const VpPatches *patches;
   VpSpace          space;
-  VpFit           *fit;        /* [patches->n] where the coefficient varies, else NULL */
-  uint8_t         *exact;      /* [patches->n] as of VpPatchView, or NULL */
-  PetscBool        keeps;      /* Fits of products are not rounded. */
-  double          *weight;     /* [patches->n] typical / scale of the fit, or NULL */
-  VpDictionary     dictionary; /* its items are VpPatchKey */
-  int32_t         *type;       /* [patches->n][dim] the number of the patch's problem along every direction */
+  VpFit           *fit;         /* [patches->n] where the coefficient varies, else NULL */
+  uint8_t         *replaceable; /* [patches->n] as in VpPatchView, or NULL */
+  PetscBool        keeps;       /* Fits of products are not rounded. */
+  double          *weight;      /* [patches->n] typical / scale of the fit, or NULL */
+  VpDictionary     dictionary;  /* its items are VpPatchKey */
+  int32_t         *type;        /* [patches->n][dim] the number of the patch's problem along every direction */
 } VpPatchProblems;
 PetscErrorCode VpPatchProblemsCreate(VpLevel, const VpPatches *, VpSpace, VpPatchProblems *);
 PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *);

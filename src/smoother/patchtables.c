@@ -163,7 +163,8 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
-  if (problems->exact && HasAny(problems->exact, n)) PetscCall(VpPlaceArray(arrays, problems->exact, n, "patches", &view->exact));
+  if (problems->replaceable && HasAny(problems->replaceable, n))
+    PetscCall(VpPlaceArray(arrays, problems->replaceable, n, "patches", &view->replaceable));
   if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,25 +195,25 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
   const size_t dim = some->dim, n = some->n;
   int32_t     *type;
   double      *weight;
-  uint8_t     *exact;
+  uint8_t     *replaceable;
 
   PetscFunctionBegin;
   *to = *view;
   to->plans = NULL;
-  PetscCall(PetscMalloc3(n * dim, &type, n, &weight, n, &exact));
+  PetscCall(PetscMalloc3(n * dim, &type, n, &weight, n, &replaceable));
   for (size_t i = 0; i < n; i++) {
     const size_t p = some->whole[i];
 
     PetscCall(PetscArraycpy(type + i * dim, problems->type + p * dim, dim));
     if (view->weight) weight[i] = problems->weight[p];
-    if (view->exact) exact[i] = problems->exact[p];
+    if (view->replaceable) replaceable[i] = problems->replaceable[p];
   }
   PetscCall(VpPlaceArray(arrays, some->cell, n << dim, "selected patches", &to->patch));
   PetscCall(VpPlaceArray(arrays, some->cover, VpPatchesCovers(some) * problems->level->mesh->nlocal, "selected patches", &to->cover));
   PetscCall(VpPlaceArray(arrays, type, n * dim, "selected patches", &to->type));
   if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
-  if (view->exact) PetscCall(VpPlaceArray(arrays, exact, n, "selected patches", &to->exact));
-  PetscCall(PetscFree3(type, weight, exact));
+  if (view->replaceable) PetscCall(VpPlaceArray(arrays, replaceable, n, "selected patches", &to->replaceable));
+  PetscCall(PetscFree3(type, weight, replaceable));
   if (problems->level->ops->prepare_patches) PetscCall(problems->level->ops->prepare_patches(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -139,15 +139,15 @@ static void AddAll(Writer *w, int subset)
 }
 
 /* The flops of one patch: both transforms, and its residual, which is A x or the neighbours' traces. */
-static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
+static PetscLogDouble PatchFlops(const VpView *view, VpResidualMode mode)
 {
   const int    dim = view->dim, n = view->n, m = 2 * n;
   const double cells = 1 << dim, all = cells * pow(n, dim), side = all / m, solve = 4. * dim * m * all + (dim + 1) * all;
 
-  switch (form) {
-  case VP_FORM_REPLACE:
+  switch (mode) {
+  case VP_MODE_REPLACE:
     return solve + 2 * dim * (4. * view->nt * side + 4. * (dim - 1) * m * side + 4 * all);
-  case VP_FORM_GIVEN:
+  case VP_MODE_GIVEN:
     return solve + all;
   default:
     return solve + all * (2. * dim * n + 8. * dim * (1 + (double)view->nt / n) + 2);
@@ -159,10 +159,10 @@ static PetscLogDouble SubsetFlops(VpSmoother smoother, const Subset *subset)
 {
   const VpView  *view = &smoother->level->view;
   PetscLogDouble flops =
-    smoother->r ? 0 : subset->nexact * (PatchFlops(view, VpPatchForm(VP_FORM_EXACT, 1)) - PatchFlops(view, VP_FORM_EXACT));
+    smoother->r ? 0 : subset->nreplaceable * (PatchFlops(view, VpPatchMode(VP_MODE_CORRECT, 1)) - PatchFlops(view, VP_MODE_CORRECT));
 
   for (const VpStep *color = subset->color; color < subset->color + smoother->ncolor; color++) {
-    for (int i = 0; i < color->n; i++) flops += (color->batch[i].last - color->batch[i].first) * PatchFlops(view, color->batch[i].form);
+    for (int i = 0; i < color->n; i++) flops += (color->batch[i].last - color->batch[i].first) * PatchFlops(view, color->batch[i].mode);
   }
   if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
   return flops;

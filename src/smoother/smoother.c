@@ -6,19 +6,19 @@
    3D it saves none and takes more time. */
 #define THIN(dim) ((dim) == 2 ? 0.51 : 0.49)
 
-static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
+static VpResidualMode ChooseMode(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
 {
-  if (residual == VP_RESIDUAL_GLOBAL) return VP_FORM_GIVEN;
-  if (residual == VP_RESIDUAL_LOCAL && !mixed) return VP_FORM_LOCAL;
-  return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
+  if (residual == VP_RESIDUAL_GLOBAL) return VP_MODE_GIVEN;
+  if (residual == VP_RESIDUAL_LOCAL && !mixed) return VP_MODE_LOCAL;
+  return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_MODE_REPLACE : VP_MODE_CORRECT;
 }
 
 /* Adds patches that are all mixed or all not to a colour; they join those before them that are so, too. */
-static void AddBatch(const VpPatches *patches, int32_t first, int32_t last, VpForm form, VpStep *color)
+static void AddBatch(const VpPatches *patches, int32_t first, int32_t last, VpResidualMode mode, VpStep *color)
 {
   if (first == last) return;
   if (color->n && patches->mixed[first - 1] == patches->mixed[first]) color->batch[color->n - 1].last = last;
-  else color->batch[color->n++] = (VpBatch){first, last, form};
+  else color->batch[color->n++] = (VpBatch){first, last, mode};
 }
 
 static void SetColors(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Subset *subset)
@@ -31,8 +31,8 @@ static void SetColors(VpLevel level, const VpPatches *patches, VpSpace space, Vp
     for (int half = 0; half < 2; half++) {
       const int32_t mixed = VpPatchesFirstMixed(patches, end[half], end[half + 1]);
 
-      AddBatch(patches, end[half], mixed, ChooseForm(level, space, residual, PETSC_FALSE), color);
-      AddBatch(patches, mixed, end[half + 1], ChooseForm(level, space, residual, PETSC_TRUE), color);
+      AddBatch(patches, end[half], mixed, ChooseMode(level, space, residual, PETSC_FALSE), color);
+      AddBatch(patches, mixed, end[half + 1], ChooseMode(level, space, residual, PETSC_TRUE), color);
     }
   }
 }
@@ -64,7 +64,7 @@ static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *pr
   if (residual == VP_RESIDUAL_LOCAL)
     PetscCall(VpTogether(level->mesh->comm, VpLevelPlaceDrops(level, &smoother->arrays, &all->view->drop)));
   PetscCall(AddViews(level, smoother->ncolor, all));
-  for (int32_t p = 0; all->view->exact && p < problems->patches->n; p++) all->nexact += problems->exact[p] > 0;
+  for (int32_t p = 0; all->view->replaceable && p < problems->patches->n; p++) all->nreplaceable += problems->replaceable[p] > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,7 +83,7 @@ static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *pro
   if (near.n) failed = VpPlaceSomePatches(problems, smoother->subset[SUBSET_ALL].view, &near, &smoother->arrays, subset->view);
   PetscCall(VpTogether(level->mesh->comm, failed));
   if (near.n) PetscCall(AddViews(level, smoother->ncolor, subset));
-  for (int32_t p = 0; subset->view->exact && p < near.n; p++) subset->nexact += problems->exact[near.whole[p]] > 0;
+  for (int32_t p = 0; subset->view->replaceable && p < near.n; p++) subset->nreplaceable += problems->replaceable[near.whole[p]] > 0;
   PetscCall(VpPatchesDestroy(&near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,17 +171,17 @@ PetscInt VpSmootherCells(VpSmoother smoother)
   return smoother->cells ? VpCellSweepCells(smoother->cells) : 0;
 }
 
-PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
+PetscErrorCode VpSmootherNeverReplace(VpSmoother smoother)
 {
   PetscFunctionBegin;
   for (Subset *s = smoother->subset; s < smoother->subset + SUBSETS; s++) {
     for (int c = 0; c < smoother->ncolor; c++) {
       for (int i = 0; i < s->color[c].n; i++) {
-        if (s->color[c].batch[i].form == VP_FORM_REPLACE) s->color[c].batch[i].form = VP_FORM_EXACT;
+        if (s->color[c].batch[i].mode == VP_MODE_REPLACE) s->color[c].batch[i].mode = VP_MODE_CORRECT;
       }
     }
-    for (int k = 0; k < VP_MOST_COVERS; k++) s->view[k].exact = NULL;
-    s->nexact = 0;
+    for (int k = 0; k < VP_MOST_COVERS; k++) s->view[k].replaceable = NULL;
+    s->nreplaceable = 0;
   }
   PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,8 +41,8 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother);
    VpCellSweepCreate(). Collective */
 PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps, double ratio);
 PetscInt       VpSmootherCells(VpSmoother); /* how many cells of all ranks these sweep */
-/* Takes the residual form also where the replacement form would do. Tests and measurements compare the two. */
-PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
+/* Corrects values also where patches are replaceable. Tests and measurements compare both. */
+PetscErrorCode VpSmootherNeverReplace(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b
    and x that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);

@@ -9,7 +9,7 @@ typedef struct {
   VpPatchView view[VP_MOST_COVERS];  /* [c / VP_COVER_COLORS] that of colour c; they differ in `cover` */
   VpStep      color[VP_MOST_COLORS]; /* VP_STEP_SWEEP of every colour; n = 0 where it has no patches */
   PetscInt    count;                 /* of SUBSET_CORNERS and SUBSET_ENDS: patches on all ranks */
-  int32_t     nexact;                /* patches that are marked in view.exact */
+  int32_t     nreplaceable;          /* replaceable patches */
   PetscBool   syncs;                 /* Ghosts are current after every colour. */
   PetscBool   renews;                /* Ghosts are fetched again before the last colour. */
 } Subset;

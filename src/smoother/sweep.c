@@ -57,11 +57,11 @@ static PetscErrorCode SweepBatches(const Run *run, PetscBool others)
 
   PetscFunctionBegin;
   for (const VpBatch *batch = run->step->batch; batch < run->step->batch + run->step->n; batch++) {
-    const VpForm  form = VpVectorIsZero(run->x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form;
-    const int32_t first = PetscMax(run->first, batch->first), last = PetscMin(run->last, batch->last);
+    const VpResidualMode mode = VpVectorIsZero(run->x) && batch->mode != VP_MODE_REPLACE ? VP_MODE_GIVEN : batch->mode;
+    const int32_t        first = PetscMax(run->first, batch->first), last = PetscMin(run->last, batch->last);
 
     if (first >= last || (count++ > 0) != others) continue;
-    PetscCall(level->ops->sweep(&level->view, run->step->patches, form, first, last, done, run->right, x));
+    PetscCall(level->ops->sweep(&level->view, run->step->patches, mode, first, last, done, run->right, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -79,7 +79,7 @@ static PetscErrorCode MeasureKernels(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On levels of their own, with the cycle's vectors. The residual form of the space full is left to the kernel for any patches. Cells that
+/* On levels of their own, with the cycle's vectors. Corrections in the space full are left to the kernel for any patches. Cells that
    differ in size have the space full alone. */
 static PetscErrorCode MeasureSpaces(Work *w)
 {
@@ -94,7 +94,7 @@ static PetscErrorCode MeasureSpaces(Work *w)
     PetscCall(Precondition(w)); /* the sweeps begin with good values */
     PetscCall(VpLevelCreate(w->outer->mesh, &problem, VP_BASIS_THIN, w->precision, w->bench->backend, &level));
     PetscCall(VpSmootherCreate(level, spaces[i].space, spaces[i].residual, VP_EXCHANGE_SWEEP, 0, &w->smoother));
-    if (spaces[i].space == VP_SPACE_FULL && spaces[i].residual == VP_RESIDUAL_EXACT) PetscCall(VpSmootherUseResidualForm(w->smoother));
+    if (spaces[i].space == VP_SPACE_FULL && spaces[i].residual == VP_RESIDUAL_EXACT) PetscCall(VpSmootherNeverReplace(w->smoother));
     PetscCall(Measure(w, spaces[i].name, Sweep, sweep));
     PetscCall(VpSmootherDestroy(&w->smoother));
     PetscCall(VpLevelDestroy(&level));

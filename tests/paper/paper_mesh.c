@@ -120,15 +120,15 @@ static PetscErrorCode WriteZones(const Drawing *d)
 /* ---- domains of dependence */
 
 static const struct {
-  const char *name;
-  VpSpace     space;
-  VpResidual  residual;
-  VpForm      form;
+  const char    *name;
+  VpSpace        space;
+  VpResidual     residual;
+  VpResidualMode mode;
 } kernels[] = {
-  {"full, exact", VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_FORM_REPLACE},
-  {"dirichlet, exact", VP_SPACE_DIRICHLET, VP_RESIDUAL_EXACT, VP_FORM_EXACT},
-  {"dirichlet, local", VP_SPACE_DIRICHLET, VP_RESIDUAL_LOCAL, VP_FORM_LOCAL},
-  {"clamped, local", VP_SPACE_CLAMPED, VP_RESIDUAL_LOCAL, VP_FORM_LOCAL},
+  {"full, exact", VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_MODE_REPLACE},
+  {"dirichlet, exact", VP_SPACE_DIRICHLET, VP_RESIDUAL_EXACT, VP_MODE_CORRECT},
+  {"dirichlet, local", VP_SPACE_DIRICHLET, VP_RESIDUAL_LOCAL, VP_MODE_LOCAL},
+  {"clamped, local", VP_SPACE_CLAMPED, VP_RESIDUAL_LOCAL, VP_MODE_LOCAL},
 };
 
 /* the patch around the middle of the unit square */
@@ -144,11 +144,11 @@ static int32_t FindMiddle(const Drawing *d, const VpPatches *patches)
 }
 
 typedef struct {
-  VpLevel    level;
-  VpSmoother smoother;
-  VpForm     form;
-  int32_t    patch;
-  VpVector   b, x;
+  VpLevel        level;
+  VpSmoother     smoother;
+  VpResidualMode mode;
+  int32_t        patch;
+  VpVector       b, x;
 } Solve;
 
 /* Is the patch's solve other than 0 when unknown i of v, which is b or x, alone is not 0? It is linear in both. */
@@ -161,7 +161,7 @@ static PetscErrorCode Reads(const Solve *s, VpVector v, size_t i, PetscBool *rea
 
   PetscFunctionBeginUser;
   from[i] = 1;
-  PetscCall(s->level->ops->sweep(&s->level->view, patches, s->form, s->patch, s->patch + 1, 0, s->b->buffer[0], s->x->buffer));
+  PetscCall(s->level->ops->sweep(&s->level->view, patches, s->mode, s->patch, s->patch + 1, 0, s->b->buffer[0], s->x->buffer));
   from[i] = 0;
   *reads = PETSC_FALSE;
   for (size_t k = 0; k < 4 * ndof; k++) *reads = (PetscBool)(*reads || PetscAbsReal(solved[cell[k / ndof] * ndof + k % ndof]) > 1e-10);
@@ -171,7 +171,7 @@ static PetscErrorCode Reads(const Solve *s, VpVector v, size_t i, PetscBool *rea
 /* every unknown in turn, in the cycle's basis: 1 where the solve reads it in b, 2 in x, 3 in both */
 static PetscErrorCode WriteDependence(const Drawing *d, const VpProblem *problem, const VpPatches *patches, int kernel)
 {
-  Solve     s = {.form = kernels[kernel].form, .patch = FindMiddle(d, patches)};
+  Solve     s = {.mode = kernels[kernel].mode, .patch = FindMiddle(d, patches)};
   PetscBool b, x;
 
   PetscFunctionBeginUser;

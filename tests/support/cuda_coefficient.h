@@ -41,7 +41,7 @@ static void MakeVarying(Level &v, double about)
   for (double &a : v.weight) a = (a + 2) / about;
 }
 
-/* a coefficient that varies along x, with the patches' tables. All patches are exact, but every fifth does not say so. Requires:
+/* a coefficient that varies along x, with the patches' tables. All patches are replaceable, but every fifth does not say so. Requires:
    MakePatches() */
 static void MakeLayers(Level &v)
 {
@@ -74,6 +74,6 @@ static void MakeLayers(Level &v)
     Place(v.dim, v.patch[i << v.dim], x);
     if (x[0] > 2) v.type[i * v.dim] = types + x[0];
     v.weight.push_back(1 / std::min(a(x[0]), a(x[0] + 1)));
-    v.exact.push_back(i % 5 != 2);
+    v.replaceable.push_back(i % 5 != 2);
   }
 }

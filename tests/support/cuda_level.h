@@ -40,7 +40,7 @@ struct Level {
   VpSide               boundary[6];
   VpSpace              space = VP_SPACE_FULL;
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
-  std::vector<uint8_t> cover, corner, mirrored, exact;
+  std::vector<uint8_t> cover, corner, mirrored, replaceable;
   std::vector<int32_t> start; /* first patch of each colour */
   Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
@@ -315,7 +315,8 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
   w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
-  w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient), w.patches.exact = place.Array(v.exact);
+  w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient),
+  w.patches.replaceable = place.Array(v.replaceable);
   w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);

@@ -107,20 +107,20 @@ static inline void ReplacingResidual(const VpView *view, int cell, int p, const 
 }
 
 /* r = right-hand side of a patch solve on the cell at place p */
-static inline void PatchResidual(const VpView *view, const VpPatchView *patches, VpForm form, int cell, int p, const double *const x[],
-                                 const double *b, double *r)
+static inline void PatchResidual(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int cell, int p,
+                                 const double *const x[], const double *b, double *r)
 {
-  switch (form) {
-  case VP_FORM_REPLACE:
+  switch (mode) {
+  case VP_MODE_REPLACE:
     ReplacingResidual(view, cell, p, x, b, r);
     break;
-  case VP_FORM_EXACT:
+  case VP_MODE_CORRECT:
     CellResidual(view, cell, x, b, r);
     break;
-  case VP_FORM_LOCAL:
+  case VP_MODE_LOCAL:
     LocalResidual(view, patches, cell, p, x, b, r);
     break;
-  case VP_FORM_GIVEN:
+  case VP_MODE_GIVEN:
     memcpy(r, b + cell * CellSize(view), (size_t)CellSize(view) * sizeof(double));
   }
 }
@@ -161,7 +161,7 @@ static inline int CurrentBuffer(const VpPatchView *patches, int cell, unsigned d
 }
 
 /* Sweeps patches [first, last) of one colour. */
-static inline void ReferenceSweep(const VpView *view, const VpPatchView *patches, VpForm form, int first, int last, unsigned done,
+static inline void ReferenceSweep(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int first, int last, unsigned done,
                                   const double *b, double *const x[2])
 {
   const int      n = view->n, N = CellSize(view), corners = 1 << view->dim;
@@ -173,14 +173,14 @@ static inline void ReferenceSweep(const VpView *view, const VpPatchView *patches
     const int32_t *cell = patches->patch + j * corners;
 
     for (int p = 0; p < corners; p++) {
-      PatchResidual(view, patches, form, cell[p], p, now, b, r);
+      PatchResidual(view, patches, mode, cell[p], p, now, b, r);
       for (int i = 0; i < N; i++) v[PatchIndex(n, p, i)] = r[i];
     }
     PatchInverse(view, patches, j, v);
     for (int p = 0; p < corners; p++) {
       double *next = x[!CurrentBuffer(patches, cell[p], done)] + cell[p] * N;
 
-      for (int i = 0; i < N; i++) next[i] = (form == VP_FORM_REPLACE ? 0 : now[cell[p]][i]) + v[PatchIndex(n, p, i)];
+      for (int i = 0; i < N; i++) next[i] = (mode == VP_MODE_REPLACE ? 0 : now[cell[p]][i]) + v[PatchIndex(n, p, i)];
     }
   }
   free(now);

@@ -9,7 +9,7 @@ enum { CORNERS = 1 << DIM, AHEAD = 512 /* most bytes of a cell that is prefetche
 typedef struct {
   const VpView      *view;
   const VpPatchView *patches;
-  VpForm             form;
+  VpResidualMode     mode;
   unsigned           done;
   const REAL        *b;
   REAL              *x[2];
@@ -37,7 +37,7 @@ INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
   return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side];
 }
 
-/* r = b - A x on the cell at position p of its patch. VP_FORM_LOCAL drops the faces between patches. */
+/* r = b - A x on the cell at position p of its patch. VP_MODE_LOCAL drops the faces between patches. */
 INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 {
   const int     nt = VpThinLayers(n, DIM);
@@ -50,10 +50,10 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 
     for (int side = 0; side < 2; side++) {
       const int32_t c = Neighbor(s, cell, 2 * d + side);
-      const int     absent = c < 0 || (s->form == VP_FORM_LOCAL && side == outer);
+      const int     absent = c < 0 || (s->mode == VP_MODE_LOCAL && side == outer);
       beyond[2 * d + side] = absent ? zero_cell : Current(s, n, c);
     }
-    if (s->form == VP_FORM_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) line[d] = Line(s->patches->drop, n, 2 * entry + outer);
+    if (s->mode == VP_MODE_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) line[d] = Line(s->patches->drop, n, 2 * entry + outer);
     else line[d] = Line(view->lines, n, entry);
   }
   Prepare(view, n, nt, line, &s->X[p & 1]);
@@ -63,7 +63,7 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 /* whether the level ends beyond this side of a cell of patch j, although the patch's tables have a cell there */
 INLINE int EndsAt(const Sweep *s, int32_t j, int32_t cell, int side)
 {
-  return s->patches->exact && s->patches->exact[j] >> (1 + side) & 1 && Neighbor(s, cell, side) == VP_LEVEL_END;
+  return s->patches->replaceable && VpPatchEndsAt(s->patches->replaceable[j], side) && Neighbor(s, cell, side) == VP_LEVEL_END;
 }
 
 /* v -= what cells beyond the patch's side along d add to the cells at position p. u [n^dim]: scratch */
@@ -100,13 +100,13 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
   SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
 }
 
-/* form that patches j[0..W) take */
-INLINE VpForm FormOf(const Sweep *s, const int32_t j[W])
+/* the mode that patches j[0..W) take */
+INLINE VpResidualMode ModeOf(const Sweep *s, const int32_t j[W])
 {
-  int exact = s->patches->exact != NULL;
+  int bits = s->patches->replaceable != NULL;
 
-  for (int l = 0; exact && l < W; l++) exact = s->patches->exact[j[l]];
-  return VpPatchForm(s->form, exact);
+  for (int l = 0; bits && l < W; l++) bits = s->patches->replaceable[j[l]];
+  return VpPatchMode(s->mode, (uint8_t)bits);
 }
 
 /* Lists what patches j[0..W) read and write, to prefetch it. Longer cells need no prefetch, and would not fit into the cache next to the
@@ -132,9 +132,9 @@ INLINE void ListAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
 /* Solves on patches j[0..W). next[0..W): the patches that follow; scratch: u [n]^dim, v [m]^dim, r [W][n]^dim */
 INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
-  const VpForm form = FormOf(s, j);
-  const int    N = Power(n), residual = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
-  Ahead        ahead;
+  const VpResidualMode mode = ModeOf(s, j);
+  const int            N = Power(n), residual = mode == VP_MODE_CORRECT || mode == VP_MODE_LOCAL;
+  Ahead                ahead;
 
   for (int p = 0; p < CORNERS; p++) {
     const REAL *b[W];
@@ -148,7 +148,7 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
       CellResidual(s, n, cell[l], p, r + l * N);
     }
     LoadCells(N, 0, N, b, s->at[p], v);
-    for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
+    for (int d = 0; d < DIM && mode == VP_MODE_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
   }
   ListAhead(s, n, next, &ahead);
   InvertPatches(s->patches, n, j, solver, &ahead, v);
@@ -161,7 +161,7 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
       old[l] = Current(s, n, cell);
       x[l] = Next(s, n, cell);
     }
-    StoreCells(N, v, s->at[p], form == VP_FORM_REPLACE ? NULL : old, x);
+    StoreCells(N, v, s->at[p], mode == VP_MODE_REPLACE ? NULL : old, x);
   }
 }
 
@@ -214,13 +214,13 @@ INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t coun
   { \
     Contract(k + 1, table, back, slow, fast, ahead, v); \
   } \
-  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, \
+  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int32_t first, \
                                                     int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
     V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
     REAL   r[W * CELL(N)], inverse[CELL(2 * N)]; \
-    Sweep  s = {.view = view, .patches = patches, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
+    Sweep  s = {.view = view, .patches = patches, .mode = mode, .done = done, .b = b, .x = {x[0], x[1]}}; \
     Solver solver = {.contract = Contract##k, .inverse = inverse}; \
     for (int d = 0; d < DIM; d++) { \
       for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \
