@@ -116,7 +116,7 @@ struct CellLines {
   const Field<T> &f;
   const int32_t   cell;
   const T *const  lift;  /* of sides that hang */
-  T *const        table; /* room for `size` numbers */
+  T *const        table; /* [size] */
 
   __device__ __forceinline__ const T *First(int d) const
   {
@@ -173,14 +173,14 @@ private:
 
 /* y = line l of A x along the slowest direction of the cell. In 2D all values of neighbours are requested before the first one is awaited.
    In 3D this would take registers, and more blocks are faster.
-   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `table` is for the cell's lines (CellLines); all
    threads of the block call, and wait for one another before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
-__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, T *room, int l, T (&y)[N],
+__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, T *table, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())
 {
   typedef CellShape<DIM, N>    S;
-  const CellLines<T, DIM, N>   lines{f, cell, hanging.lift, room};
+  const CellLines<T, DIM, N>   lines{f, cell, hanging.lift, table};
   LineEnds<T, DIM, N, Hanging> ends[DIM];
 
   lines.Load(l, hanging);

@@ -23,18 +23,18 @@ template <class T, int DIM, int N>
 struct HangThread {
   typedef TraceOf<T>   Trace;
   static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
-  static constexpr int room = 2 * threads; /* numbers of shared memory */
-  static constexpr int several = 512;      /* most threads of a block that works on several sides, so that few lanes of warps are idle */
+  static constexpr int scratch = 2 * threads; /* numbers of shared memory */
+  static constexpr int several = 512;         /* most threads of a block that works on several sides, so that few lanes of warps are idle */
   static constexpr int sides = Max(1, several / threads);
 
   const VpFace *face;
   const T      *form, *half, *lift;
-  T            *s;    /* the room, aligned as traces are */
+  T            *s;    /* the scratch, aligned as traces are */
   int           i, l; /* the group, the thread in it */
 
   __device__ __forceinline__ HangThread(const VpHangView &hang, T *shared)
       : face(hang.face), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift),
-        s(shared + threadIdx.x / threads * room), i(threadIdx.x % threads / lines), l(threadIdx.x % lines)
+        s(shared + threadIdx.x / threads * scratch), i(threadIdx.x % threads / lines), l(threadIdx.x % lines)
   {
   }
   __device__ __forceinline__ const VpFace &Face(int32_t at) const
@@ -63,7 +63,7 @@ struct HangThread {
     half = to;
   }
   /* a group's traces in shared memory */
-  __device__ __forceinline__ Trace *Room(int group) const
+  __device__ __forceinline__ Trace *TracesOf(int group) const
   {
     return (Trace *)s + lines * group;
   }
@@ -74,7 +74,7 @@ struct HangThread {
 
     UNROLL (int j = 0; j < N; j++) {
       const T     a = row[j];
-      const Trace u = Room(group)[start + j * step];
+      const Trace u = TracesOf(group)[start + j * step];
       t.V += a * u.V;
       t.Q += a * u.Q;
     }
@@ -83,7 +83,7 @@ struct HangThread {
   __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
   {
     __syncthreads();
-    Room(i)[l] = t;
+    TracesOf(i)[l] = t;
     __syncthreads();
     t = Times(row, i, start, step);
   }
@@ -99,7 +99,7 @@ struct HangThread {
   __device__ __forceinline__ void ToFaces(Trace &t) const
   {
     __syncthreads();
-    if (i == 0) Room(0)[l] = t;
+    if (i == 0) TracesOf(0)[l] = t;
     __syncthreads();
     t = Times(half + (i & 1) * N * N + l % N * N, 0, l / N * N, 1);
     if (DIM == 3) Row(half + (i >> 1) * N * N + l / N * N, l % N, N, t);
@@ -109,11 +109,11 @@ struct HangThread {
   {
     ToPart(i, t, true);
     __syncthreads();
-    Room(i)[l] = t;
+    TracesOf(i)[l] = t;
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int face = 0; face < faces; face++) {
-      const Trace u = Room(face)[l];
+      const Trace u = TracesOf(face)[l];
       t.V += u.V;
       t.Q += u.Q;
     }

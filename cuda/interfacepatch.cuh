@@ -138,7 +138,7 @@ struct InterfacePatch : InterfaceSide<T, DIM, N> {
   /* rows of Z, numbers of an array that holds all F, and of `half` and `lift`; where arrays begin in shared memory */
   static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
   static constexpr int at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values,
-                       at_maps = RoundUp(at_t + 4 * threads, Tables::W), at_lines = at_maps + maps + S::room;
+                       at_maps = RoundUp(at_t + 4 * threads, Tables::W), at_lines = at_maps + maps + S::scratch;
   static constexpr size_t bytes(bool replaces)
   {
     return (at_lines + (replaces ? 0 : faces * CellLines<T, DIM, N>::size)) * sizeof(T);

@@ -9,7 +9,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   AddCoarse(const __grid_constant__ InterfaceWork<T> w, const int32_t *order, int32_t n, T sign)
 {
   typedef InterfaceSide<T, DIM, N> S;
-  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::room], half[4 * N * N];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::scratch], half[4 * N * N];
   S                                     side(w, s);
   const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = order[number < n ? number : n - 1];
 
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   SubtractFine(const __grid_constant__ InterfaceWork<T> w, const int32_t *order, T *bc)
 {
   typedef InterfaceSide<T, DIM, N> S;
-  __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::scratch];
   const S                               side(w, s);
   const int32_t                         at = order[blockIdx.x], K = side.Face(at).cell[0];
   const T                              *u = w.coarse.Cell(K, S::values);

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T *traces)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::room], half[4 * N * N];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::scratch], half[4 * N * N];
   S                                     side(hang, s);
   const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
   const VpFace                         &item = side.Face(at);
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::scratch];
   const S                               side(hang, s);
   int32_t                               k = blockIdx.x;
   const int32_t                         cell = side.Face(list[k]).cell[0];

@@ -33,7 +33,7 @@ __global__ void GatherCurrent(int values, int32_t count, const int32_t *list, un
 template <class T, int DIM, int N>
 struct SweepKernels {
   typedef StagesLayout<T, DIM, N>      Few;
-  typedef AnyLayout<T, DIM, N>         Many; /* more patches than the device has room for: a thread has two lines */
+  typedef AnyLayout<T, DIM, N>         Many; /* more patches than the device works on at once: a thread has two lines */
   typedef Patch<T, N>                  P;
   typedef Patch<T, N, GROUPED_PATCHES> Q;
 

@@ -35,7 +35,7 @@ __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lyi
     const int lies = corner >> 2 * d & 3;
 
     if (HALVES || lies <= VP_SECOND_HALF) ContractTo(half, lies == VP_SECOND_HALF, swaps, v, p, stride);
-    else if (lies == VP_PART) {
+    else if (lies == VP_UNEQUAL) {
       const T *M = lying.parts + (size_t)lying.table[(size_t)cell * DIM + d] * (N * N);
 #pragma unroll 1
       for (int i = 0; i < N; i++) {

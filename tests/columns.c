@@ -120,7 +120,7 @@ static PetscErrorCode DenseCreate(PetscInt n, PetscInt columns, PetscInt gap, Ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* fewer columns than the matrix took at once before, and columns with room between them */
+/* fewer columns than the matrix took at once before, and columns with gaps between them */
 static PetscErrorCode products_of_fewer_columns(Mat A, PetscInt n, const char type[])
 {
   PetscReal worst[2];

@@ -209,7 +209,7 @@ static PetscErrorCode alpha_is_shown_and_fixed(void)
   PetscCall(DMDestroy(&dm));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
   Refused(DMVPatchDGSetRobin(dm, (PetscReal[]){1, 1, -1, 1}), "alpha is positive", "negative alpha");
-  Refused(DMVPatchDGGetRobin(dm, NULL), "Null pointer", "no room for alpha");
+  Refused(DMVPatchDGGetRobin(dm, NULL), "Null pointer", "alpha is NULL");
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,11 +66,11 @@ struct GroupView {
   bool           is_full[3]; /* whether the patch is not its own mirror image along this direction */
   const T       *tail[3];    /* end of the tail on the device, for threads that read different numbers of it */
 
-  /* Copies the block's different entries, whose tails have `size` numbers, to shared memory at `room`. Requires: all threads of the block
+  /* Copies the block's different entries, whose tails have `size` numbers, to `shared`. Requires: all threads of the block
      call. */
   __device__ __forceinline__ GroupView(const GroupTables<T, N> &tables, const T *table, const GroupBlock &block, int size,
-                                       unsigned char *room)
-      : all(tables), trace(tables.trace), number((Wide<T> *)room)
+                                       unsigned char *shared)
+      : all(tables), trace(tables.trace), number((Wide<T> *)shared)
   {
     const int before = RoundUp(size, W) / W;
     int       used = 0;
@@ -89,7 +89,7 @@ struct GroupView {
       if (is) continue;
       const int      n = before + (is_full[d] ? 8 : 4) * N * N / W;
       const Wide<T> *from = (const Wide<T> *)tail[d] - before;
-      for (int i = threadIdx.x; i < n; i += blockDim.x) ((Wide<T> *)room)[used + i] = from[i];
+      for (int i = threadIdx.x; i < n; i += blockDim.x) ((Wide<T> *)shared)[used + i] = from[i];
       start[d] = used + before;
       used += n;
     }

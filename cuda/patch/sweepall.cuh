@@ -42,26 +42,27 @@ template <class T, int N>
 struct CommonWork<T, 2, N> {
 };
 
-/* Blocks are as large as for common patches; in 2D, two warps or more. A thread holds one line of either kind. */
+/* Blocks are as large as for common patches; in 2D, two warps or more. A thread holds one line of either kind. bytes: the shared memory
+   that common patches need */
 template <class T, int DIM, int N>
 struct StagesLayout {
   typedef AnyLayout<T, DIM, N, 1>  Any;
   typedef Patch<T, N, FEW_PATCHES> Common;
   static constexpr int             patches = Common::patches, block = Common::block, least = Common::least;
-  static constexpr size_t          room = ReplaceShape<T, Common, OneCoefficient>::bytes;
+  static constexpr size_t          bytes = ReplaceShape<T, Common, OneCoefficient>::bytes;
   static_assert(Any::threads == Common::threads, "a block has as many patches of both kinds");
 };
 template <class T, int N>
 struct StagesLayout<T, 2, N> {
   typedef AnyLayout<T, 2, N, 1> Any;
   static constexpr int          patches = RoundUp(64, Any::threads) / Any::threads, block = patches * Any::threads, least = 2;
-  static constexpr size_t       room = 0;
+  static constexpr size_t       bytes = 0;
 };
 /* bytes of shared memory. others: whether there are any */
 template <class L, class T>
 constexpr size_t StagesBytes(bool others)
 {
-  return others && AnyBytes<L, T>(true) > L::room ? AnyBytes<L, T>(true) : L::room;
+  return others && AnyBytes<L, T>(true) > L::bytes ? AnyBytes<L, T>(true) : L::bytes;
 }
 
 /* Solves the common patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write

@@ -14,7 +14,7 @@ typedef struct {
   int32_t  *slot;    /* [2^bits] number of a key, or -1 */
 } VpDictionary;
 PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *);
-PetscErrorCode VpDictionaryReserve(VpDictionary *, int32_t n); /* makes room for n keys */
+PetscErrorCode VpDictionaryReserve(VpDictionary *, int32_t n); /* memory for n keys */
 PetscErrorCode VpDictionaryDestroy(VpDictionary *);
 /* Finds or adds a key. item: `bytes` bytes to keep with a new key */
 PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void *item, int32_t *number);

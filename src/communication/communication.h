@@ -1,4 +1,4 @@
-/* Communication between ranks. The mesh finds the ghosts, kernels pack and unpack them, and this room sends them. */
+/* Communication between ranks. The mesh finds the ghosts, kernels pack and unpack them, and this layer sends them. */
 #pragma once
 #include "../kernels/ops.h"
 #include "../mesh/mesh.h"

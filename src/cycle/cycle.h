@@ -79,7 +79,7 @@ struct VpCycle_ {
   VpVector  column_b, column_x; /* of one column on the base's coarsest level */
   PetscBool replays, whole;     /* Launches are recorded and replayed; as one record (whole), else as two, before and after the coarse
                                    solve. */
-  VpVector *vectors;            /* [3 nlevel] room for a list of them */
+  VpVector *vectors;            /* [3 nlevel] scratch for lists of them */
 };
 /* Polynomials of a coarse cell follow coefficients that differ by less. */
 PetscReal VpHandoverRatio(const VpCycleOptions *, int dim, int degree);

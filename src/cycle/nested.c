@@ -10,7 +10,7 @@ struct VpNested_ {
   VpCycle       cycle;
   PetscInt      nlevel, first; /* first: the finest level that covers the domain */
   VpCycleLevel *at;            /* [nlevel] outer operators from `first` on; below the finest, which is the caller's, with b, x, move */
-  VpVector     *vectors;       /* [5 nlevel] room for a list of those b and x, and of the cycle's below the finest level */
+  VpVector     *vectors;       /* [5 nlevel] scratch for lists of those b and x, and of the cycle's below the finest level */
   VpRecorded    below;         /* the work on all levels but the finest */
 };
 

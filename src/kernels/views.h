@@ -257,7 +257,7 @@ typedef struct {
 } VpCellView;
 
 /* How a cell lies in its parent along a direction: as its first half, its second half, all of it, or one of two unequal parts. */
-enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_PART };
+enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_UNEQUAL };
 
 /* The transfers to the next coarser level. */
 typedef struct {
@@ -265,7 +265,7 @@ typedef struct {
   PetscBool      reverse; /* a mirror reverses the order of the basis; else it changes the sign of every second function (VpBasisMirror) */
   const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
   const uint8_t *corner;  /* [cells] how the cell lies in its parent, 2 bits per direction, x lowest */
-  const int32_t *table;   /* [cells][dim] entry of P and R where `corner` has VP_PART; NULL: nowhere */
+  const int32_t *table;   /* [cells][dim] entry of P and R where `corner` has VP_UNEQUAL; NULL: nowhere */
   const int32_t *child;   /* [ncoarse][2^dim] the child that is upper in the directions whose bits are set; -1: none */
   int32_t        ncoarse; /* own cells of the coarser level */
   int            merged;  /* bits of the directions in which some coarse cells have two children */

@@ -5,17 +5,17 @@
 #include "../compat.h"
 #include <string.h>
 
-static inline int32_t CellOf(const VpItems *items, int32_t i)
+static inline int32_t CellOf(const VpNumbering *numbering, int32_t i)
 {
-  return items->cell ? items->cell[(size_t)items->stride * i] : i;
+  return numbering->cell ? numbering->cell[(size_t)numbering->stride * i] : i;
 }
 
 typedef struct {
-  const VpItems *items;
-  int32_t       *number; /* [n][width]; at first the samples of every piece, from number[width first] on */
-  int32_t       *count;  /* [pieces] number of samples in a piece; then in all pieces before it */
-  int32_t       *sample; /* [samples][width] numbers of the samples */
-} Numbering;
+  const VpNumbering *numbering;
+  int32_t           *number; /* [n][width]; at first the samples of every piece, from number[width first] on */
+  int32_t           *count;  /* [pieces] number of samples in a piece; then in all pieces before it */
+  int32_t           *sample; /* [samples][width] numbers of the samples */
+} BySample;
 
 /* the last sample in each zone of the current box */
 typedef struct {
@@ -25,14 +25,14 @@ typedef struct {
 } Samples;
 
 /* Makes the item a sample unless it is equivalent to the last sample of its zone. Returns whether it is one. */
-static inline PetscBool VisitItem(const VpItems *items, int32_t i, Samples *s, int *zone)
+static inline PetscBool VisitItem(const VpNumbering *numbering, int32_t i, Samples *s, int *zone)
 {
-  const int32_t cell = CellOf(items, i);
+  const int32_t cell = CellOf(numbering, i);
 
-  *zone = items->mesh->geometry->zone[cell];
-  if (items->mesh->geometry->box[cell] != s->box) s->known = 0;
-  s->box = items->mesh->geometry->box[cell];
-  if ((s->known >> *zone & 1) && items->equal(items->context, i, s->item[*zone])) return PETSC_FALSE;
+  *zone = numbering->mesh->geometry->zone[cell];
+  if (numbering->mesh->geometry->box[cell] != s->box) s->known = 0;
+  s->box = numbering->mesh->geometry->box[cell];
+  if ((s->known >> *zone & 1) && numbering->equal(numbering->context, i, s->item[*zone])) return PETSC_FALSE;
   s->known |= (uint64_t)1 << *zone;
   s->item[*zone] = i;
   s->index[*zone] = s->n++;
@@ -41,58 +41,58 @@ static inline PetscBool VisitItem(const VpItems *items, int32_t i, Samples *s, i
 
 static void FindSamples(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Numbering *numbering = context;
-  const VpItems   *items = numbering->items;
-  int32_t         *found = numbering->number + (size_t)items->width * first;
-  Samples          s = {.box = -1};
-  int              zone;
+  const BySample    *by = context;
+  const VpNumbering *numbering = by->numbering;
+  int32_t           *found = by->number + (size_t)numbering->width * first;
+  Samples            s = {.box = -1};
+  int                zone;
 
   for (int32_t i = first; i < last; i++) {
-    if (VisitItem(items, i, &s, &zone)) *found++ = i;
+    if (VisitItem(numbering, i, &s, &zone)) *found++ = i;
   }
-  numbering->count[piece] = s.n;
+  by->count[piece] = s.n;
 }
 
 static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Numbering *numbering = context;
-  const VpItems   *items = numbering->items;
-  const int        width = items->width;
-  int32_t         *number = numbering->number + (size_t)width * first;
-  Samples          s = {.box = -1, .n = numbering->count[piece]};
-  int              zone;
+  const BySample    *by = context;
+  const VpNumbering *numbering = by->numbering;
+  const int          width = numbering->width;
+  int32_t           *number = by->number + (size_t)width * first;
+  Samples            s = {.box = -1, .n = by->count[piece]};
+  int                zone;
 
   for (int32_t i = first; i < last; i++, number += width) {
     const int32_t *sample;
 
-    (void)VisitItem(items, i, &s, &zone);
-    sample = numbering->sample + (size_t)width * s.index[zone];
+    (void)VisitItem(numbering, i, &s, &zone);
+    sample = by->sample + (size_t)width * s.index[zone];
     for (int k = 0; k < width; k++) number[k] = sample[k];
   }
 }
 
-PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
+PetscErrorCode VpNumberBySample(const VpNumbering *numbering, int32_t number[])
 {
-  const int32_t pieces = VpLoopPieces(items->n), width = items->width;
-  Numbering     numbering = {.items = items, .number = number};
+  const int32_t pieces = VpLoopPieces(numbering->n), width = numbering->width;
+  BySample      by = {.numbering = numbering, .number = number};
   int32_t       nsample;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(pieces + 1, &numbering.count));
-  numbering.count[pieces] = 0;
-  VpLoop(items->n, FindSamples, &numbering);
-  nsample = VpLoopSum(pieces + 1, numbering.count);
-  PetscCall(PetscMalloc1((size_t)nsample * width + 1, &numbering.sample));
+  PetscCall(PetscMalloc1(pieces + 1, &by.count));
+  by.count[pieces] = 0;
+  VpLoop(numbering->n, FindSamples, &by);
+  nsample = VpLoopSum(pieces + 1, by.count);
+  PetscCall(PetscMalloc1((size_t)nsample * width + 1, &by.sample));
   for (int32_t piece = 0; piece < pieces; piece++) {
-    const int32_t *item = number + (size_t)width * VpLoopStart(items->n, piece);
+    const int32_t *item = number + (size_t)width * VpLoopStart(numbering->n, piece);
 
-    for (int32_t i = numbering.count[piece]; i < numbering.count[piece + 1]; i++, item++) {
-      for (int k = 0; k < width; k++) PetscCall(items->number(items->context, *item, k, numbering.sample + (size_t)width * i + k));
+    for (int32_t i = by.count[piece]; i < by.count[piece + 1]; i++, item++) {
+      for (int k = 0; k < width; k++) PetscCall(numbering->number(numbering->context, *item, k, by.sample + (size_t)width * i + k));
     }
   }
-  VpLoop(items->n, GiveNumbers, &numbering);
-  PetscCall(PetscFree(numbering.sample));
-  PetscCall(PetscFree(numbering.count));
+  VpLoop(numbering->n, GiveNumbers, &by);
+  PetscCall(PetscFree(by.sample));
+  PetscCall(PetscFree(by.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,19 +101,19 @@ PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
 enum { NZONE = 4 };
 
 typedef struct {
-  const VpItems *items;
-  int32_t       *number;
+  const VpNumbering *numbering;
+  int32_t           *number;
   int32_t (*zone)[3][NZONE]; /* [nbox][direction] an item in the zone, or -1; then the number of items there */
 } ByBox;
 
-static inline PetscBool IsApart(const VpItems *items, int32_t i)
+static inline PetscBool IsApart(const VpNumbering *numbering, int32_t i)
 {
-  return (PetscBool)(items->apart && items->apart(items->context, i));
+  return (PetscBool)(numbering->apart && numbering->apart(numbering->context, i));
 }
 
 static inline int32_t *ZoneOf(const ByBox *by, int32_t cell, int d)
 {
-  const VpGeometry geometry = by->items->mesh->geometry;
+  const VpGeometry geometry = by->numbering->mesh->geometry;
 
   return &by->zone[geometry->box[cell]][d][VpGeometryZone(geometry, cell, d)];
 }
@@ -124,8 +124,8 @@ static void FindItems(void *context, int32_t piece, int32_t first, int32_t last)
   const ByBox *by = context;
 
   for (int32_t i = first; i < last; i++) {
-    for (int d = 0; d < by->items->mesh->dim && !IsApart(by->items, i); d++) {
-      int32_t *zone = ZoneOf(by, CellOf(by->items, i), d);
+    for (int d = 0; d < by->numbering->mesh->dim && !IsApart(by->numbering, i); d++) {
+      int32_t *zone = ZoneOf(by, CellOf(by->numbering, i), d);
 
       if (__atomic_load_n(zone, __ATOMIC_RELAXED) < 0) __atomic_store_n(zone, i, __ATOMIC_RELAXED);
     }
@@ -151,9 +151,9 @@ static PetscBool HaveSameBeyond(VpDomain domain, const int32_t slab[], int d, in
 /* Replaces the items in by->zone by their numbers along d. last [nbox]: scratch for the last box of each slab */
 static PetscErrorCode NumberZones(ByBox *by, int d, int32_t last[])
 {
-  const VpItems *items = by->items;
-  const VpDomain domain = items->mesh->geometry->domain;
-  const int32_t *slab;
+  const VpNumbering *numbering = by->numbering;
+  const VpDomain     domain = numbering->mesh->geometry->domain;
+  const int32_t     *slab;
 
   PetscFunctionBegin;
   PetscCall(VpDomainGetSlabs(domain, d, &slab));
@@ -164,7 +164,7 @@ static PetscErrorCode NumberZones(ByBox *by, int d, int32_t last[])
 
     for (int32_t *zone = by->zone[box][d], i = 0; i < NZONE; i++) {
       if (zone[i] >= 0 && same && by->zone[before][d][i] >= 0) zone[i] = by->zone[before][d][i];
-      else if (zone[i] >= 0) PetscCall(items->number(items->context, zone[i], d, &zone[i]));
+      else if (zone[i] >= 0) PetscCall(numbering->number(numbering->context, zone[i], d, &zone[i]));
     }
     last[slab[box]] = box;
   }
@@ -174,28 +174,29 @@ static PetscErrorCode NumberZones(ByBox *by, int d, int32_t last[])
 static void GiveZoneNumbers(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const ByBox *by = context;
-  const int    dim = by->items->mesh->dim;
+  const int    dim = by->numbering->mesh->dim;
 
   for (int32_t i = first; i < last; i++) {
-    for (int d = 0; d < dim; d++) by->number[(size_t)i * dim + d] = *ZoneOf(by, CellOf(by->items, i), d);
+    for (int d = 0; d < dim; d++) by->number[(size_t)i * dim + d] = *ZoneOf(by, CellOf(by->numbering, i), d);
   }
 }
 
-PetscErrorCode VpNumberByBox(const VpItems *items, int32_t number[])
+PetscErrorCode VpNumberByBox(const VpNumbering *numbering, int32_t number[])
 {
-  const size_t nbox = items->mesh->geometry->domain->nbox;
-  const int    dim = items->mesh->dim;
-  ByBox        by = {.items = items, .number = number};
+  const size_t nbox = numbering->mesh->geometry->domain->nbox;
+  const int    dim = numbering->mesh->dim;
+  ByBox        by = {.numbering = numbering, .number = number};
   int32_t     *last;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nbox, &by.zone, nbox, &last));
   memset(by.zone, 0xff, nbox * sizeof(*by.zone));
-  VpLoop(items->n, FindItems, &by);
+  VpLoop(numbering->n, FindItems, &by);
   for (int d = 0; d < dim; d++) PetscCall(NumberZones(&by, d, last));
-  VpLoop(items->n, GiveZoneNumbers, &by);
-  for (int32_t i = 0; i < items->n; i++) {
-    for (int d = 0; d < dim && IsApart(items, i); d++) PetscCall(items->number(items->context, i, d, &number[(size_t)i * dim + d]));
+  VpLoop(numbering->n, GiveZoneNumbers, &by);
+  for (int32_t i = 0; i < numbering->n; i++) {
+    for (int d = 0; d < dim && IsApart(numbering, i); d++)
+      PetscCall(numbering->number(numbering->context, i, d, &number[(size_t)i * dim + d]));
   }
   PetscCall(PetscFree2(by.zone, last));
   PetscFunctionReturn(PETSC_SUCCESS);

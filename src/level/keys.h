@@ -5,7 +5,7 @@
 
 enum { VP_LINE_WORDS = 7, VP_FDM_WORDS = 9 };
 
-_Static_assert(VP_SIDE_LEVEL_END < 1 << 8, "a word has room for the kinds of two sides");
+_Static_assert(VP_SIDE_LEVEL_END < 1 << 8, "a word holds the kinds of two sides");
 static inline uint64_t VpSidesWord(const VpSide side[2])
 {
   return (uint64_t)side[0] << 8 | (uint64_t)side[1];

@@ -90,7 +90,7 @@ static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
                      .known = 1};
 }
 
-/* VpItems.number: the entry of a cell's line along d */
+/* VpNumbering.number: the entry of a cell's line along d */
 static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *entry)
 {
   VpLines        *lines = context;
@@ -114,21 +114,21 @@ static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *en
 /* line[cell][d] = the entry of the cell's line along d, for the view's cells [0, nsweep) */
 static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *lines, int32_t **line)
 {
-  const int       dim = level->mesh->dim;
-  const PetscBool same = VpMeshIsByBox(level->mesh);
-  const VpItems   items = {.mesh = level->mesh,
-                           .n = level->view.nsweep,
-                           .width = dim,
-                           .context = lines,
-                           .equal = same ? HaveSameCoefficients : HaveSameSizes,
-                           .number = NumberLine};
+  const int         dim = level->mesh->dim;
+  const PetscBool   same = VpMeshIsByBox(level->mesh);
+  const VpNumbering numbering = {.mesh = level->mesh,
+                                 .n = level->view.nsweep,
+                                 .width = dim,
+                                 .context = lines,
+                                 .equal = same ? HaveSameCoefficients : HaveSameSizes,
+                                 .number = NumberLine};
 
   PetscFunctionBegin;
   *lines = (VpLines){.level = level, .relative = relative};
   PetscCall(VpDictionaryCreate(VP_LINE_WORDS, sizeof(VpLineKey), &lines->dictionary));
   PetscCall(PetscCalloc1(VP_LINES_SEEN, &lines->seen));
-  PetscCall(VpMallocLarge((size_t)items.n * dim, line));
-  PetscCall(same && VpLevelIsUniform(level) ? VpNumberByBox(&items, *line) : VpNumberItems(&items, *line));
+  PetscCall(VpMallocLarge((size_t)numbering.n * dim, line));
+  PetscCall(same && VpLevelIsUniform(level) ? VpNumberByBox(&numbering, *line) : VpNumberBySample(&numbering, *line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 } Children;
 
 /* fraction of the parent's width that the lower child has in direction d of a merged box */
-static double LowerPart(VpMesh mesh, int32_t box, int d)
+static double LowerFraction(VpMesh mesh, int32_t box, int d)
 {
   const PetscBool upper = (PetscBool)(mesh->relation->step->merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
   const int32_t   other = mesh->geometry->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
@@ -22,7 +22,7 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
 }
 
 /* Numbers the fractions that are not one half, and sets of_box. */
-static PetscErrorCode FindParts(Children *c)
+static PetscErrorCode NumberFractions(Children *c)
 {
   const int32_t nbox = c->mesh->geometry->domain->nbox;
 
@@ -31,11 +31,12 @@ static PetscErrorCode FindParts(Children *c)
   if (!c->mesh->relation->step->box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &c->of_box));
   for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
-    const double   part = c->mesh->relation->step->merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
-    const uint64_t word = VpWord(part);
+    const double fraction =
+      c->mesh->relation->step->merge[i] >= VP_MERGE_LOWER ? LowerFraction(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
+    const uint64_t word = VpWord(fraction);
 
     c->of_box[i] = -1;
-    if (word != VpWord(0.5)) PetscCall(VpDictionaryAdd(&c->widths, &word, &part, &c->of_box[i]));
+    if (word != VpWord(0.5)) PetscCall(VpDictionaryAdd(&c->widths, &word, &fraction, &c->of_box[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,11 +51,11 @@ static void FindCorners(void *context, int32_t piece, int32_t first, int32_t las
 
     c->corner[cell] = 0;
     for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->relation->step->merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
+      const int merge = mesh->relation->step->merge[3 * box + d], fraction = c->of_box ? c->of_box[3 * box + d] : -1;
       const int upper = merge == VP_MERGE_HALVES ? mesh->geometry->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
 
-      c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : part >= 0 ? VP_PART : upper) << 2 * d);
-      if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (part + 1) + upper;
+      c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : fraction >= 0 ? VP_UNEQUAL : upper) << 2 * d);
+      if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (fraction + 1) + upper;
     }
   }
 }
@@ -62,13 +63,13 @@ static void FindCorners(void *context, int32_t piece, int32_t first, int32_t las
 static PetscErrorCode PlaceTables(VpLevel fine, const Children *c)
 {
   const size_t  size = 2 * PetscSqr((size_t)fine->basis.n);
-  const double *part = c->widths.item;
+  const double *fraction = c->widths.item;
   double       *P, *R, sign;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((c->widths.n + 1) * size, &P, (c->widths.n + 1) * size, &R));
   VpTransferHalves(&fine->basis, P, R);
-  for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, part[i], P + (i + 1) * size, R + (i + 1) * size);
+  for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, fraction[i], P + (i + 1) * size, R + (i + 1) * size);
   fine->transfer.reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, (c->widths.n + 1) * size, "prolongation", &fine->transfer.P));
   PetscCall(VpArraysPlaceReals(&fine->arrays, R, (c->widths.n + 1) * size, "restriction", &fine->transfer.R));
@@ -84,7 +85,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
 
   PetscFunctionBegin;
   PetscCheck(mesh->relation, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
-  PetscCall(FindParts(&c));
+  PetscCall(NumberFractions(&c));
   PetscCall(PlaceTables(fine, &c));
   PetscCall(PetscMalloc1(mesh->nhalo, &c.corner));
   if (c.widths.n) PetscCall(PetscMalloc1((size_t)mesh->nhalo * mesh->dim, &c.table));

@@ -171,7 +171,7 @@ static void BuildEntry(VpLevel level, const VpInterfaceKey *key, double table[],
 typedef struct {
   VpLevel               level;
   const VpInterfaceKey *key;
-  size_t                size, room;
+  size_t                size, nscratch;
   double               *table, *scratch;
 } Entries;
 
@@ -179,7 +179,7 @@ static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t la
 {
   const Entries *e = context;
 
-  for (int32_t i = first; i < last; i++) BuildEntry(e->level, &e->key[i], e->table + i * e->size, e->scratch + i * e->room);
+  for (int32_t i = first; i < last; i++) BuildEntry(e->level, &e->key[i], e->table + i * e->size, e->scratch + i * e->nscratch);
 }
 
 /* Computes the entries of all keys and places them on the backend. */
@@ -189,8 +189,8 @@ static PetscErrorCode PlaceTable(VpLevel fine, const VpDictionary *keys, VpArray
   Entries   e = {.level = fine, .key = (const VpInterfaceKey *)keys->item, .size = VpInterfaceSize(n, dim)};
 
   PetscFunctionBegin;
-  e.room = 2 * (e.size - VpInterfaceZ(n, dim));
-  PetscCall(PetscMalloc2(keys->n * e.size, &e.table, keys->n * e.room, &e.scratch));
+  e.nscratch = 2 * (e.size - VpInterfaceZ(n, dim));
+  PetscCall(PetscMalloc2(keys->n * e.size, &e.table, keys->n * e.nscratch, &e.scratch));
   VpLoopHeavy(keys->n, BuildEntries, &e);
   view->ntype = keys->n;
   PetscCall(VpArraysPlaceReals(arrays, e.table, keys->n * e.size, "interface patches", &view->table));

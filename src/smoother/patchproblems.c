@@ -190,7 +190,7 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
-/* VpItems.number: the entry of patch p along d */
+/* VpNumbering.number: the entry of patch p along d */
 static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *entry)
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
@@ -198,7 +198,7 @@ static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *en
   return Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), entry);
 }
 
-/* VpItems.apart */
+/* VpNumbering.apart */
 static PetscBool HasMixedSide(const void *context, int32_t p)
 {
   const VpPatches *patches = ((const VpPatchProblems *)context)->patches;
@@ -210,20 +210,20 @@ static PetscBool HasMixedSide(const void *context, int32_t p)
    coefficients differ, sides are mixed, or a level of an adaptive mesh ends. */
 static PetscErrorCode FindProblems(VpPatchProblems *problems)
 {
-  const VpPatches *patches = problems->patches;
-  const VpItems    items = {.mesh = problems->level->mesh,
-                            .n = patches->n,
-                            .cell = patches->cell,
-                            .stride = 1 << patches->dim,
-                            .width = patches->dim,
-                            .context = problems,
-                            .apart = HasMixedSide,
-                            .equal = HaveSameFits,
-                            .number = NumberProblem};
+  const VpPatches  *patches = problems->patches;
+  const VpNumbering numbering = {.mesh = problems->level->mesh,
+                                 .n = patches->n,
+                                 .cell = patches->cell,
+                                 .stride = 1 << patches->dim,
+                                 .width = patches->dim,
+                                 .context = problems,
+                                 .apart = HasMixedSide,
+                                 .equal = HaveSameFits,
+                                 .number = NumberProblem};
 
   PetscFunctionBegin;
   if (!VpLevelIsUniform(problems->level)) PetscCall(FitAll(problems)); /* also on ranks without patches */
-  PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) ? VpNumberItems : VpNumberByBox)(&items, problems->type));
+  PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) ? VpNumberBySample : VpNumberByBox)(&numbering, problems->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

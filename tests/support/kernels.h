@@ -42,7 +42,7 @@ static void *Keep(Case *c, void *p)
   return p;
 }
 
-static void *Room(Case *c, size_t bytes)
+static void *Scratch(Case *c, size_t bytes)
 {
   void *p;
 
@@ -52,7 +52,7 @@ static void *Room(Case *c, size_t bytes)
 
 static void *Place(Case *c, const void *from, size_t bytes)
 {
-  void *p = Room(c, bytes);
+  void *p = Scratch(c, bytes);
 
   PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(from, bytes, p));
   return p;
@@ -261,7 +261,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vx[i]);
   c->b = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vb);
   c->xc = Reals(c, (size_t)(COARSE * c->N), 1, (const void **)&c->vxc);
-  c->vy = Room(c, (size_t)(CELLS * c->N) * c->real);
+  c->vy = Scratch(c, (size_t)(CELLS * c->N) * c->real);
   PreparePlans(c);
 }
 
@@ -302,7 +302,7 @@ static VpGhosts Late(Case *c)
 
   memset(nan, 0xff, bytes);
   if (!c->late) {
-    c->late = Room(c, bytes);
+    c->late = Scratch(c, bytes);
     PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vx[1], bytes, c->late));
   }
   PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(nan, bytes, c->vx[1]));

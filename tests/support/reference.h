@@ -249,18 +249,18 @@ static inline void ReferenceConvert(const VpView *view, const void *matrix, doub
   AddTensor(view, M, scale, x, add, y);
 }
 
-/* M = P or R of a cell in each direction; room: [n][n] for the identity */
-static inline void ChildMatrices(const VpView *view, const VpTransferView *transfer, const void *matrices, int32_t cell, double room[],
+/* M = P or R of a cell in each direction; identity: [n][n], scratch */
+static inline void ChildMatrices(const VpView *view, const VpTransferView *transfer, const void *matrices, int32_t cell, double identity[],
                                  const double *M[3])
 {
   const int n = view->n;
 
-  for (int i = 0; i < n * n; i++) room[i] = i % (n + 1) == 0;
+  for (int i = 0; i < n * n; i++) identity[i] = i % (n + 1) == 0;
   for (int d = 0; d < view->dim; d++) {
     const int lies = transfer->corner[cell] >> 2 * d & 3;
 
-    M[d] = (const double *)matrices + (lies == VP_PART ? transfer->table[cell * view->dim + d] : lies) * n * n;
-    if (lies == VP_WHOLE) M[d] = room;
+    M[d] = (const double *)matrices + (lies == VP_UNEQUAL ? transfer->table[cell * view->dim + d] : lies) * n * n;
+    if (lies == VP_WHOLE) M[d] = identity;
   }
 }
 
@@ -270,10 +270,10 @@ static inline void ReferenceProlong(const VpView *view, const VpTransferView *tr
 {
   const int     N = CellSize(view);
   const double *P[3];
-  double        room[VP_MAX_N * VP_MAX_N];
+  double        identity[VP_MAX_N * VP_MAX_N];
 
   for (int i = 0; i < count; i++) {
-    ChildMatrices(view, transfer, transfer->P, i, room, P);
+    ChildMatrices(view, transfer, transfer->P, i, identity, P);
     AddTensor(view, P, 1, xc + transfer->parent[i] * N, add, x + i * N);
   }
 }
@@ -283,14 +283,14 @@ static inline void ReferenceRestrict(const VpView *view, const VpTransferView *t
 {
   const int     N = CellSize(view), corners = 1 << view->dim;
   const double *R[3];
-  double        room[VP_MAX_N * VP_MAX_N];
+  double        identity[VP_MAX_N * VP_MAX_N];
 
   memset(bc, 0, (size_t)(transfer->ncoarse * N) * sizeof(double));
   for (int i = 0; i < transfer->ncoarse * corners; i++) {
     const int32_t child = transfer->child[i];
 
     if (child < 0) continue;
-    ChildMatrices(view, transfer, transfer->R, child, room, R);
+    ChildMatrices(view, transfer, transfer->R, child, identity, R);
     AddTensor(view, R, 1, b + child * N, PETSC_TRUE, bc + i / corners * N);
   }
 }

@@ -25,7 +25,7 @@ INLINE int LiesAs(const VpTransferView *view, int32_t cell, int d)
 /* the cell's matrix along d, or NULL if the cell is as wide as its parent */
 INLINE const REAL *MatrixOf(const Matrices *m, const int n, int32_t cell, int d)
 {
-  const int lies = LiesAs(m->view, cell, d), entry = lies == VP_PART ? m->view->table[(size_t)cell * DIM + (size_t)d] : lies;
+  const int lies = LiesAs(m->view, cell, d), entry = lies == VP_UNEQUAL ? m->view->table[(size_t)cell * DIM + (size_t)d] : lies;
 
   return lies == VP_WHOLE ? NULL : m->M + (size_t)entry * (size_t)(n * n);
 }
@@ -35,9 +35,9 @@ INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][VECTORS])
 {
   const int   x = LiesAs(m->view, cell, 0);
   const REAL *Mx = MatrixOf(m, n, cell, 0);
-  V(*Tx)[VECTORS] = x == VP_PART ? m->part : m->x[x & 1];
+  V(*Tx)[VECTORS] = x == VP_UNEQUAL ? m->part : m->x[x & 1];
 
-  if (x == VP_PART) LoadTransposed(n, Mx, Tx);
+  if (x == VP_UNEQUAL) LoadTransposed(n, Mx, Tx);
   TransformRows(n, Mx ? Tx : NULL, MatrixOf(m, n, cell, 1), DIM == 3 ? MatrixOf(m, n, cell, 2) : NULL, u);
 }
 

@@ -108,8 +108,8 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
     if (IsSizeRepresentable(dm->dim, h)) continue;
     if (dm->dim == 3) PetscCall(PetscSNPrintf(third, sizeof(third), " x %g", (double)h[2]));
     SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
-            "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
-            "precision has no room for what is computed from it. Choose other units of length",
+            "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where what "
+            "is computed from it leaves the range of double precision. Choose other units of length",
             (int)box, (double)h[0], (double)h[1], third, level, MOST);
   }
   PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -118,14 +118,13 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   for (int32_t i = 0; i < 2 * (int32_t)dm->dim * boxes->nbox; i++) {
     const PetscReal alpha = VpDomainAlpha(boxes, boxes->beyond[i]);
 
-    PetscCheck(
-      alpha == 0 || (IsRepresentable(alpha) && IsRepresentable(alpha / least)), comm, PETSC_ERR_ARG_OUTOFRANGE,
-      "-dm_vpatchdg_robin %g: it and its quotient by the size of a cell lie between %g and %g, where double precision has room for "
-      "what is computed from it. Choose other units",
-      (double)alpha, 1 / MOST, MOST);
+    PetscCheck(alpha == 0 || (IsRepresentable(alpha) && IsRepresentable(alpha / least)), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-dm_vpatchdg_robin %g: it and its quotient by the size of a cell lie between %g and %g, where what is computed from it "
+               "stays in the range of double precision. Choose other units",
+               (double)alpha, 1 / MOST, MOST);
   }
   PetscCheck(dg->reaction <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_reaction %g: up to %g double precision has room for what is computed from it. Choose other units",
+             "-dm_vpatchdg_reaction %g: up to %g what is computed from it stays in the range of double precision. Choose other units",
              (double)dg->reaction, MOST);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,8 +140,8 @@ PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, int tensor, const PetscReal a[]
   PetscCall(VpProblemRange(dg->mesh, &problem, range));
   PetscCheck(IsRepresentable(range[0]) && range[1] <= MOST && range[1] * factor <= ENTRY, PetscObjectComm((PetscObject)dm),
              PETSC_ERR_ARG_OUTOFRANGE,
-             "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell), times penalty (k+1)^4 to %g: double precision has "
-             "no room for what is computed from it. Choose other units of length, or of the coefficient",
+             "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell), times penalty (k+1)^4 to %g: what is computed "
+             "from it leaves the range of double precision. Choose other units of length, or of the coefficient",
              (double)range[0], (double)range[1], (double)(range[1] * factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

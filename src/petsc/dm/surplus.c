@@ -86,7 +86,7 @@ PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown),
-                              "DMVPatchDGEstimateSurplus(): there is no room for eta, one number for each cell"));
+                              "DMVPatchDGEstimateSurplus(): eta is NULL: it needs one number per cell"));
   PetscCheck(mesh->least > 0, mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: there are boxes that are whole, cells made of no others: refine all of them once (-dm_refine 1)", caller);
   for (int32_t c = 0; c < mesh->nown; c++) eta[c] = -1;

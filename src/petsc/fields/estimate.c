@@ -298,8 +298,8 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.problem = &DMVPatchDGData(dm)->op->problem;
   PetscCheck(!e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
              "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number a cell (DMVPatchDGSetCoefficient())");
-  PetscCall(VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown),
-                              "DMVPatchDGEstimate(): there is no room for eta, one number for each cell"));
+  PetscCall(
+    VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown), "DMVPatchDGEstimate(): eta is NULL: it needs one number per cell"));
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
   e.dim = e.mesh->dim;
   e.n = e.basis.n;

@@ -161,8 +161,8 @@ static void WorkOnBatch(Slab *s, int32_t at, double bounds[], double weight[], d
 static void WorkOnBatches(void *context, int32_t piece, int32_t begin, int32_t end)
 {
   Slab        *s = (Slab *)context;
-  const size_t batch = (size_t)s->loop->batch, room = s->loop->scratch;
-  double      *scratch = (double *)malloc((room + 7 * batch) * sizeof(double)), *bounds = scratch + room;
+  const size_t batch = (size_t)s->loop->batch, size = s->loop->scratch;
+  double      *scratch = (double *)malloc((size + 7 * batch) * sizeof(double)), *bounds = scratch + size;
 
   if (!scratch) s->error = PETSC_ERR_MEM;
   for (int32_t i = begin; i < end && !s->error; i++) WorkOnBatch(s, s->first + i * s->loop->batch, bounds, bounds + 6 * batch, scratch);

@@ -95,8 +95,8 @@ static PetscErrorCode SetUpShell(DM fine, VpLevel from, VpLevel to, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B [ndof][ndof] = P_z (x) P_y (x) P_x maps a parent's coefficients to a child's. Requires: no child is VP_PART, which holds because a DM's
-   boxes stay whole. */
+/* B [ndof][ndof] = P_z (x) P_y (x) P_x maps a parent's coefficients to a child's. Requires: no child is VP_UNEQUAL, which holds because a
+   DM's boxes stay whole. */
 static void BuildChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {

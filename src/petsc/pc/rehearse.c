@@ -3,16 +3,16 @@
 #include "internal.h"
 
 /* *is: two vectors take less than half of the free memory on each rank */
-static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
+static PetscErrorCode HaveMemory(PC pc, VpLevel outer, PetscBool *is)
 {
   double there = 0, total, need = 2. * (double)outer->view.nown * (double)outer->block;
-  int    room;
+  int    enough;
 
   PetscFunctionBegin;
   PetscCall(outer->backend->memory(&there, &total));
-  room = need < there / 2;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
-  *is = (PetscBool)room;
+  enough = need < there / 2;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  *is = (PetscBool)enough;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,15 +71,15 @@ static PetscErrorCode CombineVectors(Vec like)
 PetscErrorCode PCVPatchDGRehearse(PC pc)
 {
   const VpPCBase *inverse = &PCVPatchDGData(pc)->inverse;
-  PetscBool       room;
+  PetscBool       enough;
   VpLevel         outer;
   Vec             f, x;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   if (!outer->backend->prefers->rehearses) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsRoom(pc, outer, &room));
-  if (!room) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HaveMemory(pc, outer, &enough));
+  if (!enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMCreateGlobalVector(inverse->dm, &f));
   PetscCall(VecDuplicate(f, &x));
   PetscCall(VecSet(f, 1));
