@@ -1,6 +1,6 @@
 /* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on a
    boundary. So few lines are different unless the coefficient varies. The different ones are the entries of view.lines. */
-#include "classify.h"
+#include "numbering.h"
 #include "lines.h"
 
 double VpRoundRatio(double ratio)

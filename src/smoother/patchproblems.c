@@ -1,6 +1,6 @@
 /* Fits of the coefficient on patches, and the problems that they make, numbered in threads. */
 #include "patchproblems.h"
-#include "../level/classify.h"
+#include "../level/numbering.h"
 #include "../level/keys.h"
 #include "../base/threads.h"
 

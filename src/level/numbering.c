@@ -1,6 +1,6 @@
 /* Numbers many items, most of which are equivalent. All threads look for samples, one thread numbers these, and all threads copy their
    numbers to the other items. */
-#include "classify.h"
+#include "numbering.h"
 #include "../base/threads.h"
 #include "../compat.h"
 #include <string.h>
