@@ -1,9 +1,9 @@
-/* The coefficients of a patch's cells as products of one factor a direction, which is what its tables can follow. */
+/* Approximates the coefficients of a patch's cells by products of one factor per direction, which tables can follow. */
 #include "internal.h"
 
-enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that a key of a patch's problem holds */
-#define KEPT_UNIT 0x1p-40                   /* of numbers that are kept: without what rounding leaves of 0 */
-#define SLACK     1e-9                      /* Products that differ by this part of them are equal: rounding made the difference. */
+enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that the key of a patch's problem holds */
+#define KEPT_UNIT 0x1p-40                   /* unit of numbers that are not rounded: it removes what rounding errors leave of 0 */
+#define SLACK     1e-9                      /* Products whose relative difference is smaller are equal up to rounding errors. */
 
 void VpPatchCoefficients(VpLevel level, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3])
 {
@@ -19,19 +19,19 @@ void VpPatchCoefficients(VpLevel level, const int32_t cell[], PetscReal a[][3], 
   }
 }
 
-/* Differences between the upper and the lower half of a patch in one direction, in octaves: of what is along that direction, and of the
-   mean of what is along the others. */
+/* by how many octaves the coefficients of the upper half of a patch in one direction are larger than those of the lower half: the
+   coefficient along that direction, and the mean of those along the others */
 typedef struct {
   double own, mass;
 } Slope;
 
-static double Clamp(double number, double most)
+static double ClampTo(double number, double most)
 {
   return PetscMax(-most, PetscMin(most, number));
 }
 
 /* the nearest multiple of the unit */
-static double Round(double number, double unit)
+static double RoundTo(double number, double unit)
 {
   return round(number / unit) * unit + 0.; /* no -0. */
 }
@@ -54,7 +54,8 @@ double VpFitProduct(int dim, const VpFit *fit, int c, int d)
   return exp2(LogProduct(dim, fit, c, d));
 }
 
-/* A patch beside much softer or stiffer cells must not see a wall, or nothing, there. */
+/* Sets the face factors. They follow jumps beyond the patch, so that much softer or stiffer neighbours look like neither a Neumann nor a
+   Dirichlet side. */
 static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3], const double sigma[3], int grain, VpFit *fit)
 {
   for (int side = 0; side < 2 * dim; side++) {
@@ -66,20 +67,20 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
 
       if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }
-    fit->face[d][side % 2] = Clamp(Round(log2(largest / sigma[d]), grain ? 1 : KEPT_UNIT), MOST_FACE);
+    fit->face[d][side % 2] = ClampTo(RoundTo(log2(largest / sigma[d]), grain ? 1 : KEPT_UNIT), MOST_FACE);
   }
 }
 
-/* log[c]: of the coefficients along a direction */
+/* the difference between the halves of the patch along e [octaves]; log[c]: the logarithm of cell c's coefficient along some direction */
 static double SlopeAlong(int dim, const double log[VP_PATCH_CELLS], int e)
 {
   double slope = 0;
 
   for (int c = 0; c < 1 << dim; c++) slope += (c >> e & 1 ? 1 : -1) * log[c] / (1 << dim) * 2;
-  return Clamp(slope, MOST_SLOPE);
+  return ClampTo(slope, MOST_SLOPE);
 }
 
-/* Along e the masses of all directions but e share one factor. */
+/* Sets the slopes. Along e the masses of all directions but e share one factor. */
 static void FindSlopes(int dim, int tensor, const double log[3][VP_PATCH_CELLS], Slope slope[3])
 {
   for (int e = 0; e < dim; e++) {
@@ -89,18 +90,18 @@ static void FindSlopes(int dim, int tensor, const double log[3][VP_PATCH_CELLS],
   }
 }
 
-/* A slope of less than a grain is none. */
-static double Steps(double slope, int grain)
+/* the slope in steps, rounded to multiples of the grain; less than a grain becomes 0 */
+static double RoundSlope(double slope, int grain)
 {
   const double steps = slope * VP_STEPS;
 
-  return fabs(steps) < grain ? 0 : Round(steps, grain ? grain : KEPT_UNIT);
+  return fabs(steps) < grain ? 0 : RoundTo(steps, grain ? grain : KEPT_UNIT);
 }
 
-/* The scale of the product for the coefficients along d, of which log[c] are the logarithms: with exact slopes it is nowhere less than
-   they. Rounded ones are more here and less there, and patches that were stiffer than what they solve for would leave a part of
-   the error that counts. */
-static double Scale(int dim, const double log[VP_PATCH_CELLS], int d, const Slope slope[3], const VpFit *fit)
+/* The scale of the product for the coefficients along d, whose logarithms are log[c]. With slopes that are not rounded, the product is
+   nowhere smaller than the coefficients. With rounded slopes it is larger in some cells and smaller in others. A larger scale would prevent
+   the latter, but patches that are stiffer than A leave too much of the error. */
+static double ScaleOfProduct(int dim, const double log[VP_PATCH_CELLS], int d, const Slope slope[3], const VpFit *fit)
 {
   double most = -PETSC_MAX_REAL, mean = 0;
 
@@ -114,7 +115,7 @@ static double Scale(int dim, const double log[VP_PATCH_CELLS], int d, const Slop
   return exp2(most - mean);
 }
 
-/* sigma[d] = the scale along d, of a coefficient that differs in the patch's cells, and the fit's steps */
+/* Sets the fit's steps, and sigma[d], the scale along d. Requires: the coefficients of the patch's cells differ. */
 static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, double sigma[3], VpFit *fit)
 {
   double log[3][VP_PATCH_CELLS];
@@ -124,10 +125,10 @@ static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, 
     for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(a[c][d]);
   FindSlopes(dim, tensor, log, slope);
   for (int e = 0; e < dim; e++) {
-    fit->step[e] = Steps(slope[e].own, grain);
-    fit->skew[e] = Steps(slope[e].mass, grain) - fit->step[e];
+    fit->step[e] = RoundSlope(slope[e].own, grain);
+    fit->skew[e] = RoundSlope(slope[e].mass, grain) - fit->step[e];
   }
-  for (int d = 0; d < PetscMax(tensor, 1); d++) sigma[d] = Scale(dim, log[d], d, slope, fit);
+  for (int d = 0; d < PetscMax(tensor, 1); d++) sigma[d] = ScaleOfProduct(dim, log[d], d, slope, fit);
 }
 
 void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *fit, double *scale)
@@ -142,7 +143,7 @@ void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscRe
       same = (PetscBool)(same && beyond[c][d] == a[0][d]);
     }
   }
-  if (!inside) FitProducts(dim, tensor, a, grain, sigma, fit); /* else without logarithms */
+  if (!inside) FitProducts(dim, tensor, a, grain, sigma, fit);
   *scale = sigma[0];
   for (int d = 1; d < tensor; d++) *scale = PetscMax(*scale, sigma[d]);
   for (int d = 0; d < dim; d++) {
@@ -163,7 +164,7 @@ VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], cons
 
   for (int c = 0; c < 1 << dim && (constant || product); c++) {
     for (int d = 0; d < dim; d++) {
-      const int side = c & 1 << d, low = c & ((1 << d) - 1); /* the first cell at c's side along d, and the one with c's bits below d */
+      const int side = c & 1 << d, low = c & ((1 << d) - 1); /* the cells that have only bit d of c, and only the bits below d */
 
       constant = (PetscBool)(constant && a[c][d] == a[0][d] && beyond[c][d] == a[0][d]);
       product = (PetscBool)(product && AreClose(beyond[c][d] * a[side][d], beyond[side][d] * a[c][d]) &&

@@ -1,5 +1,5 @@
 /* Keys of interface patches. If the coefficient varies, a product approximates F's coefficients (VpFit), and numbers are rounded so that
-   few keys are different: coefficients of F, relative to K's, to steps, and those beyond the patch to octaves. */
+   few keys differ: F's coefficients relative to K's to steps, those beyond the patch to octaves. */
 #include "interfacekey.h"
 
 void VpInterfaceWords(const VpInterfaceKey *key, int dim, uint64_t word[VP_INTERFACE_WORDS])
@@ -17,8 +17,8 @@ void VpInterfaceWords(const VpInterfaceKey *key, int dim, uint64_t word[VP_INTER
   }
 }
 
-/* the number among F of cell c of a fit. A fit has the 2^dim cells of a patch, so each F takes two places along the normal. */
-static int AtNormal(int c, int normal)
+/* The number among F of cell c of a fit. A fit has the 2^dim cells of a patch, so two of them stand for each F. */
+static int FineOf(int c, int normal)
 {
   return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
 }
@@ -30,18 +30,18 @@ static void FitBeyond(VpLevel fine, const VpFace *interface, VpFit *fit, double 
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
   int32_t   cell[VP_PATCH_CELLS];
 
-  for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + AtNormal(c, interface->side / 2)];
+  for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + FineOf(c, interface->side / 2)];
   VpPatchCoefficients(fine, cell, a, beyond);
   VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
 }
 
-static double Octaves(double ratio)
+static double RoundToOctave(double ratio)
 {
   return ratio > 0 ? exp2(round(log2(ratio))) : 0;
 }
 
 /* key of F's line of two cells along d, which is the direction number `bit` along the side */
-static VpFdmKey PairOf(VpLevel fine, const VpFace *interface, int d, int bit, const VpFit *fit)
+static VpFdmKey PairKey(VpLevel fine, const VpFace *interface, int d, int bit, const VpFit *fit)
 {
   const int dim = fine->mesh->dim;
   VpFdmKey  pair = {.step = fit->step[d], .skew = fit->skew[d]};
@@ -63,24 +63,24 @@ static VpFdmKey PairOf(VpLevel fine, const VpFace *interface, int d, int bit, co
    per end. K's line has the coefficient of the stiffest F. F's line has the coefficient of K relative to the softest F and, at its other
    end, the largest ratio there. The coefficients of a patch must not be smaller than the true ones, or sweeps may enlarge errors. `times`:
    scale of F's fit; largest: K's coefficient. */
-static void SetForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double times, double largest, VpInterfaceKey *key)
+static void SetFaceForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double times, double largest, VpInterfaceKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
   const double a = key->own[normal].a, f = times * fit->ratio[normal];
   double       least = 1, most = 0, beyond = 0;
 
   for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = interface->cell[1 + AtNormal(c, normal)];
+    const int32_t cell = interface->cell[1 + FineOf(c, normal)];
     const double  product = VpFitProduct(dim, fit, c, normal);
 
     least = PetscMin(least, product);
     most = PetscMax(most, product);
     beyond = PetscMax(beyond, VpLevelCoefficientBeyond(fine, cell, key->side) / product);
-    key->form[VP_HANG_A + AtNormal(c, normal)] = VpHarmonicMean(a, f * product);
+    key->form[VP_HANG_A + FineOf(c, normal)] = VpHarmonicMean(a, f * product);
   }
   key->own[normal].a_beyond[s] = f * most;
   key->normal.a = f;
-  key->normal.a_beyond[s] = f * Octaves(beyond / (f * largest));
+  key->normal.a_beyond[s] = f * RoundToOctave(beyond / (f * largest));
   key->normal.a_beyond[1 - s] = a / least;
 }
 
@@ -104,13 +104,13 @@ VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *inte
     VpLineKey *own = &key.own[d];
 
     *own = VpLevelLineKey(coarse, PETSC_TRUE, interface->cell[0], d);
-    for (int s = 0; s < 2; s++) own->a_beyond[s] = own->a * Octaves(own->a_beyond[s] / own->a);
+    for (int s = 0; s < 2; s++) own->a_beyond[s] = own->a * RoundToOctave(own->a_beyond[s] / own->a);
     if (d == normal) continue;
-    key.tangential[bit] = PairOf(fine, interface, d, bit, &fit);
+    key.tangential[bit] = PairKey(fine, interface, d, bit, &fit);
     key.times[bit++] = times * fit.ratio[d];
   }
   VpHangingForm(coarse, fine, interface, key.form);
-  SetForms(fine, interface, &fit, times, largest, &key);
+  SetFaceForms(fine, interface, &fit, times, largest, &key);
   for (int i = 0; i < 1 << (dim - 1); i++) key.form[VP_HANG_A + i] *= fine->typical;
   return key;
 }

@@ -5,12 +5,12 @@
 #include "../level/keys.h"
 
 typedef struct {
-  int       side;               /* K's, where F are */
+  int       side;               /* K's side towards F */
   VpLineKey own[3];             /* K's lines */
   VpLineKey normal;             /* F's line along the side's normal */
-  VpFdmKey  tangential[2];      /* F's lines of two cells along the others */
-  double    times[2];           /* factors of the coefficients of `tangential` */
-  double    form[VP_HANG_FORM]; /* as VpHangingForm(), of K's side, with the coefficients that F's lines have */
+  VpFdmKey  tangential[2];      /* F's lines of two cells along the other directions */
+  double    times[2];           /* factors of the coefficients in `tangential` */
+  double    form[VP_HANG_FORM]; /* as in VpHangView, of K's side, with the coefficients of F's lines */
   double    reaction;
 } VpInterfaceKey;
 VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *interface);

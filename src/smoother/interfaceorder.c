@@ -1,8 +1,8 @@
 /* The order of interface patches (VpInterfaceView). */
 #include "interfacekey.h"
 
-/* Patches of a colour touch no cell of one another. They are on the same side of their K, whose coordinates have the same parities along
-   the side and the same second bit along its normal. */
+/* Patches of a colour touch no cell of one another. They lie on the same side of their K. The coordinates of these K have equal parities
+   along the side, and an equal second bit along its normal. */
 static int32_t ColorOf(VpMesh coarse, const VpFace *interface)
 {
   const int32_t *coord = coarse->geometry->coord + 3 * (size_t)interface->cell[0];
@@ -13,8 +13,8 @@ static int32_t ColorOf(VpMesh coarse, const VpFace *interface)
 }
 _Static_assert(VP_INTERFACE_COLORS == 2 * 3 << 3, "a colour is a side and a bit per direction");
 
-/* order = list, sorted by number[item] < most. Items [start[k], start[k+1]) of it have the number k and keep the order of the list. */
-static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
+/* order = list, sorted by number[item] < most. Items order[start[k]], ..., order[start[k+1] - 1] have the number k, in the list's order. */
+static void SortByNumber(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
 {
   for (int32_t k = 0; k <= most; k++) start[k] = 0;
   for (int32_t i = 0; i < n; i++) start[number[list[i]] + 1]++;
@@ -24,16 +24,16 @@ static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t nu
   start[0] = 0;
 }
 
-/* The steps of patches, colour by colour. A patch's step follows those of all patches of earlier colours that write what it reads or
-   writes, or read what it writes. */
+/* Gives patches their steps, colour by colour. A patch's step comes after those of all patches of earlier colours that write what it reads
+   or writes, or read what it writes. */
 typedef struct {
   VpMesh         fine;
-  const int32_t *around;     /* as of VpInterfaceView */
+  const int32_t *around;     /* as in VpInterfaceView */
   int32_t       *step;       /* [ninterface] */
-  uint8_t       *x, *b, *xc; /* [cells] 1 + the last step that writes x or b of a cell, or x of a coarser one; 0: none yet */
+  uint8_t       *x, *b, *xc; /* [cells] 1 + the last step that writes x or b of a cell, or x of a coarser cell; 0: none yet */
 } Steps;
 
-/* largest of these numbers of a cell and of the cells beyond its sides */
+/* the largest number among a cell and the cells beyond its sides */
 static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
 {
   uint8_t last = steps[cell];
@@ -66,8 +66,8 @@ static void FindStep(const Steps *s, int32_t at)
   }
 }
 
-/* number[i] = the step of patch i, for the n patches in `order`, which is that of colours. Cells beyond a patch's sides are read by what
-   writes them, so there is no need to note who reads. */
+/* number[i] = the step of patch i, for the n patches in `order`, which are sorted by colour. A patch reads the cells beyond those that it
+   writes, so the steps of writers also keep readers apart. */
 static PetscErrorCode NumberSteps(VpMesh fine, const int32_t around[], int32_t n, const int32_t order[], int32_t number[])
 {
   Steps s = {.fine = fine, .around = around, .step = number};
@@ -79,7 +79,7 @@ static PetscErrorCode NumberSteps(VpMesh fine, const int32_t around[], int32_t n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* around: as of VpInterfaceView. hanging[i] = the sides of interface i's K that have an interface, as bits */
+/* Sets `around` (VpInterfaceView), and hanging[i], bits of the sides of interface i's K that have an interface. */
 static void FindAround(const VpFaces *ends, int sides, int32_t around[], int32_t hanging[])
 {
   const VpFace *interface = ends->face;
@@ -95,7 +95,8 @@ static void FindAround(const VpFaces *ends, int sides, int32_t around[], int32_t
   }
 }
 
-/* CPUs work on several patches at a time, best on those whose K have the same interfaces. */
+/* Within a step, patches whose K have interfaces on the same sides follow one another: CPUs solve several patches at a time, and are
+   fastest if these are equal in that. */
 PetscErrorCode VpPlaceInterfaceOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays,
                                      VpInterfaceView *view)
 {
@@ -111,7 +112,7 @@ PetscErrorCode VpPlaceInterfaceOrder(VpMesh fine, PetscBool together, int32_t ty
     list[i] = i;
     number[i] = ends->face[i].side;
   }
-  Sort(ends->n, list, sides, number, view->kind, order);
+  SortByNumber(ends->n, list, sides, number, view->kind, order);
   PetscCall(VpPlaceArray(arrays, order, ends->n, "interface patches", &view->by_kind));
   for (int32_t i = 0; i < ends->n; i++) {
     number[i] = ColorOf(VpMeshCoarser(fine), &ends->face[i]);
@@ -119,12 +120,12 @@ PetscErrorCode VpPlaceInterfaceOrder(VpMesh fine, PetscBool together, int32_t ty
   }
   FindAround(ends, sides, around, hanging);
   PetscCall(VpPlaceArray(arrays, around, ends->n * sides, "interface patches", &view->around));
-  Sort(n, list, types, type, start, order);
-  Sort(n, order, most, hanging, start, list);
-  Sort(n, list, VP_INTERFACE_COLORS, number, view->start, order);
+  SortByNumber(n, list, types, type, start, order);
+  SortByNumber(n, order, most, hanging, start, list);
+  SortByNumber(n, list, VP_INTERFACE_COLORS, number, view->start, order);
   if (together) {
     PetscCall(NumberSteps(fine, around, n, order, number));
-    Sort(n, order, VP_INTERFACE_COLORS, number, view->start, list);
+    SortByNumber(n, order, VP_INTERFACE_COLORS, number, view->start, list);
   }
   PetscCall(VpPlaceArray(arrays, together ? list : order, n, "interface patches", &view->order));
   PetscCall(PetscFree6(list, order, number, hanging, around, start));

@@ -4,14 +4,14 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 
-/* K, or all F as one, and the entry of the table that it is in */
+/* K, or all F as one, and the table entry that describes it */
 typedef struct {
   VpInterfaceBlock at;
   double          *table, reaction;
 } Block;
 
-/* Sets what the modes along the normal have at an end of their line: traces, and what they get of lifts. */
-static void BuildEnds(const VpBasis *basis, int end, const Block *b)
+/* Sets the traces of the modes along the normal at one end of their line, and what lifts at this end add to the modes. */
+static void BuildEndTables(const VpBasis *basis, int end, const Block *b)
 {
   const int     n = b->at.n;
   const double *F = b->table + b->at.line[b->at.normal], *B = F + VpBackAt(n);
@@ -55,7 +55,7 @@ static Block BuildBlock(VpLevel level, const VpInterfaceKey *key, int fine, doub
       sums[i] += table[b.at.line[d] + VpLambdaAt(m) + mode % m];
     }
   }
-  BuildEnds(&level->basis, fine ? 1 - s : s, &b);
+  BuildEndTables(&level->basis, fine ? 1 - s : s, &b);
   return b;
 }
 
@@ -72,7 +72,7 @@ static void TransformSide(const Block *b, int back, double t[])
 }
 
 /* t [V, Q][lines along the normal] = traces A^-1 lift t on the side */
-static void ApplyInverse(const Block *b, double t[])
+static void ApplyBlockInverse(const Block *b, double t[])
 {
   const int     n = b->at.n, size = VpBlockLines(&b->at), stride = VpBlockStride(&b->at);
   const double *trace = b->table + b->at.trace, *lifted = b->table + b->at.lifted;
@@ -94,7 +94,7 @@ static void ApplyInverse(const Block *b, double t[])
   TransformSide(b, 1, t);
 }
 
-/* out = M t, both [V, Q][m] on K's side: to all F, through the inverse of A_FF, and back; half: P, then R (VpTransferHalves) */
+/* out = M t, both [V, Q][m] on K's side: goes to all F, through the inverse of A_FF, and back. half: P, then R (VpTransferHalves) */
 static void ApplyThroughFine(const Block *fine, const double form[], const double half[], const double t[], double out[])
 {
   const int n = fine->at.n, along = fine->at.dim - 1, m = VpFaceSize(n, fine->at.dim), faces = 1 << along, size = VpBlockLines(&fine->at);
@@ -109,7 +109,7 @@ static void ApplyThroughFine(const Block *fine, const double form[], const doubl
       VpFaceTests(form, 1, form[VP_HANG_A + i], V, Q, part[l], part[m + l]);
     }
   }
-  ApplyInverse(fine, f);
+  ApplyBlockInverse(fine, f);
   memset(out, 0, 2 * (size_t)m * sizeof(*out));
   for (int i = 0; i < faces; i++) {
     memset(part, 0, sizeof(part));
@@ -123,8 +123,9 @@ static void ApplyThroughFine(const Block *fine, const double form[], const doubl
   }
 }
 
-/* The rows [A, B], of n and of `columns` - n numbers, become [1, A^-1 B], by elimination with the largest pivot of each column. */
-static void Eliminate(int n, int columns, double rows[])
+/* Turns the n rows [A, B], where A is [n][n] and B has `columns` - n columns, into [1, A^-1 B]: elimination with the largest pivot of each
+   column. */
+static void EliminateRows(int n, int columns, double rows[])
 {
   for (int k = 0; k < n; k++) {
     double *row = rows + k * columns, *pivot = row;
@@ -146,7 +147,7 @@ static void Eliminate(int n, int columns, double rows[])
   }
 }
 
-/* Builds an entry. Z = M (1 - G M)^-1 comes from its transpose. scratch: twice the size of Z */
+/* Builds a table entry. Elimination gives the transpose of Z = M (1 - G M)^-1. scratch: twice the size of Z */
 static void BuildEntry(VpLevel level, const VpInterfaceKey *key, double table[], double scratch[])
 {
   const int   n = level->basis.n, dim = level->mesh->dim, size = 2 * VpFaceSize(n, dim);
@@ -160,18 +161,17 @@ static void BuildEntry(VpLevel level, const VpInterfaceKey *key, double table[],
     unit[column] = 1;
     ApplyThroughFine(&fine, key->form, half, unit, M);
     memcpy(row, M, (size_t)size * sizeof(*M));
-    ApplyInverse(&coarse, row);
+    ApplyBlockInverse(&coarse, row);
     for (int i = 0; i < size; i++) row[i] = unit[i] - row[i];
   }
-  Eliminate(size, 2 * size, scratch);
+  EliminateRows(size, 2 * size, scratch);
   for (int column = 0; column < size; column++) memcpy(Z + column * size, scratch + (2 * column + 1) * size, (size_t)size * sizeof(*Z));
 }
 
-/* the entries of the keys' table, and sizes of an entry and of its scratch [numbers] */
 typedef struct {
   VpLevel               level;
   const VpInterfaceKey *key;
-  size_t                size, nscratch;
+  size_t                size, nscratch; /* numbers of an entry and of its scratch */
   double               *table, *scratch;
 } Entries;
 
@@ -201,7 +201,7 @@ static PetscErrorCode PlaceTable(VpLevel fine, const VpDictionary *keys, VpArray
 /* the keys and weights of interfaces, [ninterface] */
 typedef struct {
   VpLevel         fine, coarse;
-  VpInterfaceKey *key; /* of those that are swept */
+  VpInterfaceKey *key; /* set where the interface's patch is swept */
   double         *weight;
 } Keys;
 
@@ -217,7 +217,7 @@ static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
   }
 }
 
-/* type[i] = the entry for interface i, or -1 where it is not swept */
+/* type[i] = the table entry of interface i, or -1 if its patch is not swept */
 static PetscErrorCode NumberKeys(VpMesh mesh, const VpInterfaceKey key[], int32_t type[], VpDictionary *keys)
 {
   const VpFaces *ends = &mesh->relation->ends;

@@ -1,21 +1,21 @@
-/* Fits of the coefficient on patches, and the problems that they make, numbered in threads. */
+/* Fits the coefficient on every patch, in threads, and numbers the one-dimensional problems of patches. */
 #include "patchproblems.h"
 #include "../level/numbering.h"
 #include "../level/keys.h"
 #include "../base/threads.h"
 
 enum { NWORD = VP_FDM_WORDS + 1, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
-/* Numbers of fits are kept where patches have at most MOST_FITS different ones, and lines, of all directions together, at most MOST_ALONG:
-   most problems, and sorts of patches, are then those of many patches. */
+/* Fits are not rounded if at most MOST_FITS of them differ, and at most MOST_ALONG of their factors along lines, of all directions
+   together. Then most tables are still those of many patches. */
 enum { MOST_FITS = 1024, MOST_ALONG = 192 };
 
-static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
+static void SetWords(const VpPatchKey *problem, uint64_t word[NWORD])
 {
   VpFdmWords(&problem->fdm, word);
   word[VP_FDM_WORDS] = VpWord(problem->ratio);
 }
 
-/* size of the cells beyond a mixed side, that of its own cells where there are none */
+/* size of the cells beyond a mixed side, or of the patch's own cells if there are none */
 static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
 {
   const int d = side / 2;
@@ -28,9 +28,10 @@ static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
   return VpGeometrySize(mesh->geometry, cell[side % 2 << d], d);
 }
 
-/* Of patches without mixed sides whose first cells are in a zone of a box, along d:
+/* the key along d of patches without mixed sides whose first cells are in a zone of a box. The patch's two cells along d, and the cells
+   beyond them, lie in these boxes, which are often one:
 
-     below | box | upper | above    their cells along d, and those beyond them, are in these boxes. Often all are one.    */
+     below | box | upper | above    */
 static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
 {
   const VpLattice L = mesh->geometry->lattice;
@@ -55,8 +56,9 @@ static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
   return key;
 }
 
-/* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
-static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
+/* Numbers a key. Sizes that the dictionary does not tell apart become equal, so that rounding errors do not hide that a patch is its own
+   mirror image. */
+static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
 {
   VpPatchKey problem;
   uint64_t   word[NWORD];
@@ -64,11 +66,11 @@ static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, double rat
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
   if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
   problem = (VpPatchKey){key, ratio};
-  Words(&problem, word);
+  SetWords(&problem, word);
   return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
 }
 
-/* the ratio of patch p; without fits, of all patches */
+/* the ratio (VpFit) of patch p; without fits, of all patches */
 static double RatioOf(const VpPatchProblems *problems, int32_t p, int d)
 {
   const VpLevel level = problems->level;
@@ -99,7 +101,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   return key;
 }
 
-static int Grain(VpLevel level)
+static int GrainOf(VpLevel level)
 {
   return level->backend->prefers->coarse_fits ? VP_COARSE_GRAIN : 1;
 }
@@ -128,13 +130,13 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
-    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : Grain(level), &problems->fit[p], &scale);
+    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : GrainOf(level), &problems->fit[p], &scale);
     problems->weight[p] = level->typical / scale;
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
   }
 }
 
-/* *few: there are few different ones among the fits of products, and few among those of lines */
+/* *few: few of the fits of replaceable patches differ, and few of their factors along lines */
 static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
 {
   const int    dim = problems->patches->dim;
@@ -162,12 +164,12 @@ static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets fit, weight and replaceable. Collective: ranks keep numbers together, since they solve on the same patches. */
-static PetscErrorCode FitAll(VpPatchProblems *problems)
+/* Sets fit, weight and replaceable. Collective: if one rank rounds fits, all do, because ranks solve on copies of the same patches. */
+static PetscErrorCode FitPatches(VpPatchProblems *problems)
 {
   const VpPatches *patches = problems->patches;
   MPI_Comm         comm = problems->level->mesh->comm;
-  PetscMPIInt      many; /* the first rank where there are too many */
+  PetscMPIInt      many; /* the first rank with too many different fits */
 
   PetscFunctionBegin;
   problems->keeps = (PetscBool)(problems->space == VP_SPACE_FULL);
@@ -190,12 +192,12 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
-/* VpNumbering.number: the entry of patch p along d */
+/* VpNumbering.number: the problem of patch p along d */
 static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *entry)
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
 
-  return Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), entry);
+  return NumberKey(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), entry);
 }
 
 /* VpNumbering.apart */
@@ -206,8 +208,8 @@ static PetscBool HasMixedSide(const void *context, int32_t p)
   return (PetscBool)(patches->mixed[p] && memchr(patches->side + (size_t)p * 2 * patches->dim, VP_SIDE_MIXED, 2 * (size_t)patches->dim));
 }
 
-/* Sets problems->type. Patches whose first cells are of one box and zone have the same unless
-   coefficients differ, sides are mixed, or a level of an adaptive mesh ends. */
+/* Sets problems->type. Patches whose first cells share box and zone have the same problems unless coefficients differ, sides are mixed, or
+   the level is partial. */
 static PetscErrorCode FindProblems(VpPatchProblems *problems)
 {
   const VpPatches  *patches = problems->patches;
@@ -222,7 +224,7 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                                  .number = NumberProblem};
 
   PetscFunctionBegin;
-  if (!VpLevelIsUniform(problems->level)) PetscCall(FitAll(problems)); /* also on ranks without patches */
+  if (!VpLevelIsUniform(problems->level)) PetscCall(FitPatches(problems)); /* collective, also on ranks without patches */
   PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) ? VpNumberBySample : VpNumberByBox)(&numbering, problems->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,7 +275,7 @@ int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpPatchKey *ke
 {
   uint64_t word[NWORD];
 
-  Words(key, word);
+  SetWords(key, word);
   return VpDictionaryFind(&problems->dictionary, word);
 }
 

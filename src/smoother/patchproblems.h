@@ -1,18 +1,18 @@
-/* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one along every direction, which
-   depends on the sizes of four cells, or on the boundary, and on one ratio of coefficients: so few of them differ. */
+/* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one per direction. It depends on the sizes of four cells or
+   on the boundary, and on one ratio of coefficients, so few of them differ. */
 #pragma once
 #include "internal.h"
 #include "../base/dictionary.h"
 
 typedef struct {
   VpFdmKey fdm;
-  double   ratio; /* of the patch's coefficient along the direction to its largest one: another factor of the eigenvalues */
+  double   ratio; /* as in VpFit: a factor of the eigenvalues */
 } VpPatchKey;
 typedef struct {
   VpLevel          level;
   const VpPatches *patches;
   VpSpace          space;
-  VpFit           *fit;         /* [patches->n] where the coefficient varies, else NULL */
+  VpFit           *fit;         /* [patches->n], or NULL where the coefficient is constant */
   uint8_t         *replaceable; /* [patches->n] as in VpPatchView, or NULL */
   PetscBool        keeps;       /* Fits of products are not rounded. */
   double          *weight;      /* [patches->n] typical / scale of the fit, or NULL */
@@ -22,7 +22,7 @@ typedef struct {
 PetscErrorCode VpPatchProblemsCreate(VpLevel, const VpPatches *, VpSpace, VpPatchProblems *);
 PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *);
 int32_t        VpPatchProblemFind(const VpPatchProblems *, const VpPatchKey *); /* its number, or -1 */
-/* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
+/* patchtables.c: fills the view except `drop`, and adds its arrays to VpArrays. Collective. Error if a problem cannot be solved. */
 PetscErrorCode VpPlacePatches(const VpPatchProblems *, VpArrays *, VpPatchView *);
 /* patchtables.c: the view of some of the patches of a view */
 PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *, const VpPatchView *, const VpPatches *some, VpArrays *, VpPatchView *);

@@ -1,9 +1,9 @@
-/* The patches of a level and their solvers: the entries of the view's `fdm` are the solutions of their eigenproblems. */
+/* Fills the views of patches. The entries of VpPatchView.fdm are the solutions of the patches' eigenproblems. */
 #include "patchproblems.h"
 #include "../base/threads.h"
 
-/* The problems of common patches, whose cells all have the level's common lines. Where the coefficient varies over cells of one size, the
-   patches with a coefficient fitted by a constant are common. */
+/* The problems of common patches, whose cells all have the level's common lines. Where the coefficient varies over cells of one size,
+   common patches are those whose coefficient is fitted by a constant. */
 static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
 {
   const VpLevel     level = problems->level;
@@ -28,16 +28,16 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
   return common;
 }
 
-/* F, B, lambda of every problem, and whether it is mirrored */
+/* the tables of all problems */
 typedef struct {
   const VpPatchProblems *problems;
-  double                *table;
-  uint8_t               *mirrored;
-} Solving;
+  double                *table;    /* F, B and lambda of every problem */
+  uint8_t               *mirrored; /* as in VpPatchView */
+} Solved;
 
 static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Solving         *to = (Solving *)context;
+  const Solved          *to = (Solved *)context;
   const VpPatchProblems *problems = to->problems;
   const VpLevel          level = problems->level;
   const int              m = 2 * level->basis.n;
@@ -52,20 +52,20 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* whether a patch covers the whole domain, and the problem there is singular */
+/* whether one patch covers the whole domain and its problem is singular */
 static PetscBool IsSingular(VpLevel level)
 {
   return (PetscBool)(level->mesh->ncell == 1 << level->mesh->dim && VpProblemIsSingular(level->mesh, &level->problem));
 }
 
-/* least and largest of an entry's eigenvalues; infinite ones belong to functions that the space lacks */
-static void Bounds(int m, const double lambda[], double bounds[2])
+/* bounds = the least and the largest finite eigenvalue. Infinite ones belong to functions that the space lacks. */
+static void BoundEigenvalues(int m, const double lambda[], double bounds[2])
 {
   bounds[0] = INFINITY;
   bounds[1] = 0;
   for (int k = 0; k < m; k++) {
     if (lambda[k] == INFINITY) continue;
-    bounds[0] = lambda[k] >= bounds[0] ? bounds[0] : lambda[k]; /* also for NaN */
+    bounds[0] = lambda[k] >= bounds[0] ? bounds[0] : lambda[k]; /* keeps a NaN */
     bounds[1] = PetscMax(bounds[1], lambda[k]);
   }
 }
@@ -76,7 +76,7 @@ typedef struct {
   double *worst;       /* [piece] */
 } Conditions;
 
-static void FindWorst(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindWorstConditions(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Conditions      *conditions = (Conditions *)context;
   const VpPatchProblems *problems = conditions->problems;
@@ -98,7 +98,7 @@ static void FindWorst(void *context, int32_t piece, int32_t first, int32_t last)
   conditions->worst[piece] = worst;
 }
 
-/* The largest condition number of the patches, infinite where one is not positive definite. Collective */
+/* *worst = the largest condition number of all patches, or infinity if one is not positive definite. Collective */
 static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const double table[], double *worst)
 {
   const VpLevel level = problems->level;
@@ -108,9 +108,10 @@ static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const doub
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nentry, &conditions.bounds, pieces, &conditions.worst));
-  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), conditions.bounds[i]);
+  for (int32_t i = 0; i < nentry; i++)
+    BoundEigenvalues(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), conditions.bounds[i]);
   for (int32_t i = 0; i < pieces; i++) conditions.worst[i] = 1;
-  VpLoop(problems->patches->n, FindWorst, &conditions);
+  VpLoop(problems->patches->n, FindWorstConditions, &conditions);
   *worst = 1;
   for (int32_t i = 0; i < pieces; i++) *worst = PetscMax(*worst, conditions.worst[i]);
   PetscCall(PetscFree2(conditions.bounds, conditions.worst));
@@ -118,7 +119,7 @@ static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A penalty multiplies the rounding errors of jumps. */
+/* Refuses problems that are not positive definite, and penalties that enlarge the rounding errors of jumps too much. */
 static PetscErrorCode CheckCondition(VpLevel level, double condition)
 {
   const PetscBool single = (PetscBool)(level->precision == VP_SINGLE);
@@ -136,7 +137,7 @@ static PetscErrorCode CheckCondition(VpLevel level, double condition)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool HasAny(const uint8_t flag[], size_t n)
+static PetscBool IsAnySet(const uint8_t flag[], size_t n)
 {
   size_t i = 0;
 
@@ -145,7 +146,7 @@ static PetscBool HasAny(const uint8_t flag[], size_t n)
 }
 
 _Static_assert(VP_SPACE_DIRICHLET == 1 && VP_SPACE_CLAMPED == 2, "A space's number is how many functions it lacks at a side.");
-static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView *view)
+static PetscErrorCode FillView(const Solved *solved, VpArrays *arrays, VpPatchView *view)
 {
   const VpPatchProblems *problems = solved->problems;
   const VpLevel          level = problems->level;
@@ -163,7 +164,7 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
-  if (problems->replaceable && HasAny(problems->replaceable, n))
+  if (problems->replaceable && IsAnySet(problems->replaceable, n))
     PetscCall(VpPlaceArray(arrays, problems->replaceable, n, "patches", &view->replaceable));
   if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(view));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,17 +175,17 @@ PetscErrorCode VpPlacePatches(const VpPatchProblems *problems, VpArrays *arrays,
   const VpLevel level = problems->level;
   const int     dim = level->mesh->dim;
   const int32_t nentry = problems->dictionary.n;
-  Solving       solving = {.problems = problems};
+  Solved        solved = {.problems = problems};
   double        condition;
 
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &solving.table, nentry, &solving.mirrored));
-  VpLoopHeavy(nentry, SolveProblems, &solving);
-  PetscCall(WorstCondition(problems, solving.table, &condition));
-  PetscCall(VpTogether(level->mesh->comm, Place(&solving, arrays, view)));
-  PetscCall(PetscFree2(solving.table, solving.mirrored));
+  PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &solved.table, nentry, &solved.mirrored));
+  VpLoopHeavy(nentry, SolveProblems, &solved);
+  PetscCall(WorstCondition(problems, solved.table, &condition));
+  PetscCall(VpTogether(level->mesh->comm, FillView(&solved, arrays, view)));
+  PetscCall(PetscFree2(solved.table, solved.mirrored));
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

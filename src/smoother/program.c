@@ -5,17 +5,17 @@
      READ, AT_ONCE {AT_ONCE {SWEEP 7, SWEEP 6, ..., SWEEP 0}, SETTLE, AT_ONCE {SWEEP 7, SWEEP 3, SETTLE, SWEEP 7, SWEEP 3}}, SETTLE     */
 #include "smootherimpl.h"
 
-/* A program that is being written. The first of two passes, without memory, counts its steps. */
+/* A program that is being written, in two passes. The first one counts steps, without memory for them. */
 typedef struct {
   VpSmoother         smoother;
   PetscBool          reverse;
   int                n;
   VpStep            *step;
-  const VpPatchView *view; /* of the last sweep */
-  unsigned           done; /* its colours since values were settled, as bits of its cover */
+  const VpPatchView *view; /* view of the last VP_STEP_SWEEP */
+  unsigned           done; /* bits of its colours since values were settled */
 } Writer;
 
-static int Add(Writer *w, VpStep step)
+static int AddStep(Writer *w, VpStep step)
 {
   if (w->step) w->step[w->n] = step;
   return w->n++;
@@ -23,36 +23,37 @@ static int Add(Writer *w, VpStep step)
 
 static void AddSettle(Writer *w, int32_t count)
 {
-  Add(w, (VpStep){.kind = VP_STEP_SETTLE, .patches = w->view, .count = count});
+  AddStep(w, (VpStep){.kind = VP_STEP_SETTLE, .patches = w->view, .count = count});
   w->done = 0;
 }
 
-/* Ghosts are as this rank has swept them. */
+/* Settles all cells that this rank has swept, ghosts included. */
 static void SettleSwept(Writer *w)
 {
   if (w->done) AddSettle(w, w->smoother->level->view.nsweep);
 }
 
-/* Ghosts are as their owners have swept them. */
+/* Settles own cells and fetches ghosts from their owners. */
 static void AddGhosts(Writer *w)
 {
   AddSettle(w, w->smoother->level->view.nown);
-  Add(w, (VpStep){.kind = VP_STEP_GHOSTS});
+  AddStep(w, (VpStep){.kind = VP_STEP_GHOSTS});
 }
 
-/* A bit of a cover says once which buffer has a cell's values: they are settled before it says so again, or another cover does. */
+/* Adds a colour's sweep. A colour's bit can move values between the buffers only once, and bits of two covers do not mix, so values are
+   settled first if the bit was used or the cover changes. */
 static void AddSweep(Writer *w, const VpStep *color)
 {
   const PetscBool global = (PetscBool)(w->smoother->r != NULL);
 
   if (global || color->patches != w->view || w->done >> color->color & 1) SettleSwept(w);
-  if (global) Add(w, (VpStep){.kind = VP_STEP_RESIDUAL});
-  Add(w, *color);
+  if (global) AddStep(w, (VpStep){.kind = VP_STEP_RESIDUAL});
+  AddStep(w, *color);
   w->view = color->patches;
   w->done |= 1u << color->color;
 }
 
-/* Messages between colours are the same on all ranks, also on those without patches of a colour. */
+/* Adds the sweeps of a subset's colours. Ranks without patches of a colour take part in the messages between colours. */
 static void AddColors(Writer *w, const Subset *subset)
 {
   const int last = w->smoother->ncolor - 1;
@@ -60,25 +61,25 @@ static void AddColors(Writer *w, const Subset *subset)
   for (int i = 0; i <= last; i++) {
     const VpStep *color = &subset->color[w->reverse ? i : last - i];
 
-    if (i == last && subset->renews) Add(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
+    if (i == last && subset->renews) AddStep(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
     if (color->n) AddSweep(w, color);
     if (i < last && subset->syncs) AddGhosts(w);
   }
 }
 
-/* whether a backend may sweep over these patches in one launch */
+/* whether the backend may sweep a subset in one launch */
 static PetscBool MayBeAtOnce(VpSmoother smoother, const Subset *subset)
 {
   return (PetscBool)(smoother->level->ops->sweep_all && !smoother->r && !subset->syncs && !subset->renews);
 }
 
-/* Keeps a place for the head of steps that may be taken at once. */
+/* Reserves a place for the VP_STEP_AT_ONCE of the steps that follow. Returns the place, or -1. */
 static int BeginAtOnce(Writer *w, PetscBool may)
 {
   return may ? w->n++ : -1;
 }
 
-/* Writes the head, after which cells [0, count) are settled. A rank without such patches gives the place back. */
+/* Writes the VP_STEP_AT_ONCE, after which cells [0, count) are settled. Without steps behind it the place is given back. */
 static void EndAtOnce(Writer *w, int at, int32_t count)
 {
   const VpStep *first = w->step ? &w->step[at + 1] : NULL;
@@ -97,7 +98,8 @@ static void AddRun(Writer *w, const Subset *subset, PetscInt times, int32_t coun
   EndAtOnce(w, at, count);
 }
 
-/* A sweep over a subset, then (reverse: first) the repeats at corners: in one run, or one by one where ghosts are current between them. */
+/* Adds a sweep over a subset, then (reverse: first) the repeats near corners, as one run, or as one run each if ghosts are fetched between
+   them. */
 static void AddRuns(Writer *w, const Subset *subset)
 {
   const VpSmoother smoother = w->smoother;
@@ -123,22 +125,22 @@ static void AddCells(Writer *w)
   for (PetscInt i = 0; i < w->smoother->cell_sweeps; i++) {
     const int last = VpCellSweepColors(w->smoother->cells) - 1;
 
-    for (int c = 0; c <= last; c++) Add(w, (VpStep){.kind = VP_STEP_CELLS, .color = w->reverse ? last - c : c});
+    for (int c = 0; c <= last; c++) AddStep(w, (VpStep){.kind = VP_STEP_CELLS, .color = w->reverse ? last - c : c});
   }
 }
 
-static void AddAll(Writer *w, int subset)
+static void WriteProgram(Writer *w, int subset)
 {
   w->n = 0;
   w->view = w->smoother->subset[SUBSET_ALL].view;
   if (w->reverse && subset == SUBSET_ALL) AddCells(w);
-  Add(w, (VpStep){.kind = VP_STEP_READ});
+  AddStep(w, (VpStep){.kind = VP_STEP_READ});
   AddRuns(w, &w->smoother->subset[subset]);
   AddSettle(w, w->smoother->level->view.nown);
   if (!w->reverse && subset == SUBSET_ALL) AddCells(w);
 }
 
-/* The flops of one patch: both transforms, and its residual, which is A x or the neighbours' traces. */
+/* flops of one patch: both transforms, and the residual, which needs A x or the neighbours' traces */
 static PetscLogDouble PatchFlops(const VpView *view, VpResidualMode mode)
 {
   const int    dim = view->dim, n = view->n, m = 2 * n;
@@ -154,7 +156,7 @@ static PetscLogDouble PatchFlops(const VpView *view, VpResidualMode mode)
   }
 }
 
-/* The flops of a sweep over a subset. The residual `global` is that of all cells, once a colour. */
+/* flops of a sweep over a subset. The residual `global` is computed on all cells, once per colour. */
 static PetscLogDouble SubsetFlops(VpSmoother smoother, const Subset *subset)
 {
   const VpView  *view = &smoother->level->view;
@@ -178,11 +180,11 @@ PetscErrorCode VpSmootherWritePrograms(VpSmoother smoother)
     Program  *program = &smoother->program[subset][i % 2];
     Writer    w = {.smoother = smoother, .reverse = (PetscBool)(i % 2)};
 
-    AddAll(&w, subset);
+    WriteProgram(&w, subset);
     PetscCall(PetscFree(program->step));
     PetscCall(PetscMalloc1(w.n, &program->step));
     w.step = program->step;
-    AddAll(&w, subset);
+    WriteProgram(&w, subset);
     program->n = w.n;
     program->flops = SubsetFlops(smoother, &smoother->subset[subset]) + (double)smoother->repeats * corners;
   }

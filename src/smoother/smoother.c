@@ -2,8 +2,7 @@
 #include "patchproblems.h"
 #include "smootherimpl.h"
 
-/* Cells with a smaller quotient of two sizes are thin. Cells of 2:1 are thin in 2D, where an exchange per colour saves iterations; in
-   3D it saves none and takes more time. */
+/* Cells with a smaller ratio of two sizes are thin, and an exchange per colour saves iterations there. Cells of 2:1 are thin in 2D only. */
 #define THIN(dim) ((dim) == 2 ? 0.51 : 0.49)
 
 static VpResidualMode ChooseMode(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
@@ -13,7 +12,7 @@ static VpResidualMode ChooseMode(VpLevel level, VpSpace space, VpResidual residu
   return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_MODE_REPLACE : VP_MODE_CORRECT;
 }
 
-/* Adds patches that are all mixed or all not to a colour; they join those before them that are so, too. */
+/* Adds patches to a colour, which are all mixed or all not mixed. They join the last batch if its patches are like them. */
 static void AddBatch(const VpPatches *patches, int32_t first, int32_t last, VpResidualMode mode, VpStep *color)
 {
   if (first == last) return;
@@ -37,7 +36,7 @@ static void SetColors(VpLevel level, const VpPatches *patches, VpSpace space, Vp
   }
 }
 
-/* Views of colours whose bits are in other covers than the first one. */
+/* Makes the views of colours whose bits are not in the first cover. */
 static PetscErrorCode AddViews(VpLevel level, int ncolor, Subset *subset)
 {
   PetscFunctionBegin;
@@ -52,7 +51,7 @@ static PetscErrorCode AddViews(VpLevel level, int ncolor, Subset *subset)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the subset of all patches. */
+/* Makes the subset of all patches. */
 static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual)
 {
   const VpLevel level = smoother->level;
@@ -68,7 +67,7 @@ static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets a subset of patches near some cells. */
+/* Makes a subset of the patches near corners or level ends. */
 static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Subset *subset)
 {
   const VpLevel  level = smoother->level;
@@ -88,7 +87,6 @@ static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *pro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* all patches; those near corners, unless they are not to be repeated; those where the level ends */
 static PetscErrorCode CreateSubsets(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
 {
   Subset *corners = &smoother->subset[SUBSET_CORNERS], *ends = &smoother->subset[SUBSET_ENDS];
@@ -111,7 +109,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   VpPatches       patches;
   VpPatchProblems problems;
   VpSmoother      smoother;
-  PetscErrorCode  refused; /* patches that are not positive definite, or too ill conditioned */
+  PetscErrorCode  refused; /* Some patches are not positive definite, or too ill conditioned. */
 
   PetscFunctionBegin;
   PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
@@ -119,7 +117,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscCall(PetscNew(&smoother));
   *out = smoother;
   smoother->level = VpReference(level);
-  for (int i = 0; i < SUBSETS; i++) /* Repeats sync where every colour was asked to, as if there were one rank. */
+  for (int i = 0; i < SUBSETS; i++) /* Repeats sync only if the user asked for it. */
     smoother->subset[i].syncs = (PetscBool)((i == SUBSET_CORNERS ? exchange : VpChooseExchange(level, exchange)) == VP_EXCHANGE_COLOR);
   smoother->current = (PetscBool)(smoother->subset[SUBSET_CORNERS].syncs || (smoother->subset[SUBSET_ALL].syncs && IsThin(level)));
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
@@ -135,8 +133,8 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells per rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves iterations. Across thin cells
-   more than two layers matter. */
+/* Chooses an exchange after every colour where it saves iterations: with few cells per rank, because many of the cells that a rank sweeps
+   are then ghosts, and with thin cells, where more than two layers of ghosts matter. */
 VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {
   const VpMesh   mesh = level->mesh;

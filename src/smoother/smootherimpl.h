@@ -1,4 +1,4 @@
-/* What a smoother is: smoother.c makes it, program.c writes the steps of its sweeps, sweep.c runs them. */
+/* The members of a smoother. smoother.c creates it, program.c writes the steps of its sweeps, sweep.c runs them. */
 #pragma once
 #include "cellsweep.h"
 #include "internal.h"
@@ -6,9 +6,9 @@
 /* patches that are swept together: all; those near corners; those where a level of an adaptive mesh ends */
 enum { SUBSET_ALL, SUBSET_CORNERS, SUBSET_ENDS, SUBSETS };
 typedef struct {
-  VpPatchView view[VP_MOST_COVERS];  /* [c / VP_COVER_COLORS] that of colour c; they differ in `cover` */
-  VpStep      color[VP_MOST_COLORS]; /* VP_STEP_SWEEP of every colour; n = 0 where it has no patches */
-  PetscInt    count;                 /* of SUBSET_CORNERS and SUBSET_ENDS: patches on all ranks */
+  VpPatchView view[VP_MOST_COVERS];  /* [c / VP_COVER_COLORS] the view of colour c. Views differ in `cover`. */
+  VpStep      color[VP_MOST_COLORS]; /* VP_STEP_SWEEP of every colour; n = 0 if it has no patches */
+  PetscInt    count;                 /* patches on all ranks; 0 for SUBSET_ALL */
   int32_t     nreplaceable;          /* replaceable patches */
   PetscBool   syncs;                 /* Ghosts are current after every colour. */
   PetscBool   renews;                /* Ghosts are fetched again before the last colour. */
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
   int            n;
   VpStep        *step;
-  PetscLogDouble flops; /* of its patches */
+  PetscLogDouble flops; /* of all patches */
 } Program;
 
 struct VpSmoother_ {
@@ -26,13 +26,13 @@ struct VpSmoother_ {
   VpArrays    arrays; /* of the views */
   int         ncolor;
   Subset      subset[SUBSETS];
-  Program     program[SUBSETS][2]; /* [subset][forward, reverse] of sweeps over SUBSET_ALL, and over SUBSET_ENDS unless that is empty */
-  PetscInt    repeats;             /* how often the corners' patches are swept after the others */
-  PetscBool   current;             /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */
-  VpCellSweep cells;               /* the sweeps of single cells that follow, or NULL */
-  PetscInt    cell_sweeps;         /* how many of these */
-  VpVector    r;                   /* residual `global`: b - A x wherever patches are */
+  Program     program[SUBSETS][2]; /* [subset][forward, reverse] of SUBSET_ALL, and of SUBSET_ENDS unless that is empty */
+  PetscInt    repeats;             /* how often a sweep repeats SUBSET_CORNERS */
+  PetscBool   current;             /* Ghosts are fetched before the repeats, which is enough across thin cells. */
+  VpCellSweep cells;               /* sweeps of single cells that follow the patches, or NULL */
+  PetscInt    cell_sweeps;         /* how many of these sweeps */
+  VpVector    r;                   /* b - A x, for the residual `global`; else NULL */
 };
 
-/* program.c: writes all programs anew. Required after the members above have changed. */
+/* program.c: writes all programs. Must be called whenever one of the members above has changed. */
 PetscErrorCode VpSmootherWritePrograms(VpSmoother);

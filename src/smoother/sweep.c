@@ -1,17 +1,17 @@
-/* A sweep: runs the steps of its program, which program.c has written. */
+/* Runs the steps of a sweep, which program.c has written. */
 #include "smootherimpl.h"
 
-/* a sweep that is going on */
+/* a sweep in progress */
 typedef struct {
   VpSmoother    smoother;
   VpVector      b, x;
   const void   *right;       /* the residual, or b */
   VpGhosts      under_way;   /* ghosts of b or x */
-  const VpStep *step;        /* the present one, */
-  int32_t       first, last; /* of which these patches are solved */
+  const VpStep *step;        /* the present one */
+  int32_t       first, last; /* patches of the step that are being solved */
 } Run;
 
-/* The ghosts of b and x that a sweep reads; those of one of them may be under way after that. */
+/* Begins to fetch the ghosts of b and x. Afterwards those of one of them may still be under way. */
 static PetscErrorCode ReadGhosts(Run *run)
 {
   VpGhosts of_x;
@@ -34,7 +34,7 @@ static PetscErrorCode AwaitGhosts(Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Skips the steps that were taken at once. */
+/* Takes the steps that follow in one launch, and skips them then. */
 static PetscErrorCode SweepAtOnce(Run *run)
 {
   const VpLevel level = run->smoother->level;
@@ -47,7 +47,7 @@ static PetscErrorCode SweepAtOnce(Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the first batch that has patches to be solved, or the others. Of x = 0 the residual is b. */
+/* Sweeps the first batch that has patches in [first, last), or (others) all later ones. If x = 0 the residual is b. */
 static PetscErrorCode SweepBatches(const Run *run, PetscBool others)
 {
   const VpLevel level = run->smoother->level;
@@ -71,7 +71,7 @@ static PetscErrorCode SweepOtherBatches(void *run)
   return SweepBatches((const Run *)run, PETSC_TRUE);
 }
 
-/* Solves on the colour's patches in [first, last), in any order: the first batch has most of them, and others run beside it. */
+/* Solves on the colour's patches in [first, last), in any order. Later batches run beside the first one, which has the most patches. */
 static PetscErrorCode SweepPatches(Run *run, int32_t first, int32_t last)
 {
   const VpBackend *backend = run->smoother->level->backend;
@@ -87,7 +87,7 @@ static PetscErrorCode SweepPatches(Run *run, int32_t first, int32_t last)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Patches that touch no ghost go first while ghosts are under way. */
+/* Sweeps a colour. Patches that touch no ghost go first while ghosts are under way. */
 static PetscErrorCode SweepColor(Run *run)
 {
   const int32_t inner = run->under_way.arrive ? run->step->inner : 0;
@@ -100,7 +100,7 @@ static PetscErrorCode SweepColor(Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b - A x, with ghosts as this rank has swept them. Of x = 0 it is b. */
+/* Computes b - A x, with ghosts as this rank has swept them. If x = 0 it is b. */
 static PetscErrorCode FindResidual(Run *run)
 {
   const VpLevel level = run->smoother->level;
@@ -118,8 +118,8 @@ static PetscErrorCode FindResidual(Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Also ranks without patches say that x has changed, since all have to know which ghosts are stale. */
-static PetscErrorCode Settle(Run *run)
+/* Settles x. Ranks without patches also mark x as swept, because all ranks must know which ghosts are stale. */
+static PetscErrorCode SettleCells(Run *run)
 {
   PetscFunctionBegin;
   PetscCall(AwaitGhosts(run));
@@ -146,9 +146,9 @@ static PetscErrorCode SweepCells(Run *run)
   return VpCellSweepColor(run->smoother->cells, run->step->color, run->b, run->x);
 }
 
-static PetscErrorCode (*const take[])(Run *) = {
-  [VP_STEP_READ] = ReadGhosts, [VP_STEP_AT_ONCE] = SweepAtOnce, [VP_STEP_SWEEP] = SweepColor,  [VP_STEP_RESIDUAL] = FindResidual,
-  [VP_STEP_SETTLE] = Settle,   [VP_STEP_GHOSTS] = FetchGhosts,  [VP_STEP_RENEW] = RenewGhosts, [VP_STEP_CELLS] = SweepCells,
+static PetscErrorCode (*const take_step[])(Run *) = {
+  [VP_STEP_READ] = ReadGhosts,    [VP_STEP_AT_ONCE] = SweepAtOnce, [VP_STEP_SWEEP] = SweepColor,  [VP_STEP_RESIDUAL] = FindResidual,
+  [VP_STEP_SETTLE] = SettleCells, [VP_STEP_GHOSTS] = FetchGhosts,  [VP_STEP_RENEW] = RenewGhosts, [VP_STEP_CELLS] = SweepCells,
 };
 
 static PetscErrorCode RunProgram(VpSmoother smoother, const Program *program, VpVector b, VpVector x)
@@ -157,7 +157,7 @@ static PetscErrorCode RunProgram(VpSmoother smoother, const Program *program, Vp
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  for (run.step = program->step; run.step < program->step + program->n; run.step++) PetscCall(take[run.step->kind](&run));
+  for (run.step = program->step; run.step < program->step + program->n; run.step++) PetscCall(take_step[run.step->kind](&run));
   PetscCall(VpLogFlops(smoother->level, program->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
