@@ -80,8 +80,8 @@ static PetscErrorCode RenewOperators(DM dm)
    up, else by `DMSetUp()`, and again for each DM that `DMRefine()`, `DMCoarsen()` or `DMClone()` makes. ctx must live as long as these. A
    later call replaces the coefficient, as `DMVPatchDGSetCoefficient()` does.
 
-   `PCVPATCHDG` works with the means over cells. It takes 4 to 10 iterations where a varies little inside cells, and about 25 where a changes
-   by a factor of 10 in a cell. Use `KSPFCG` or `KSPFGMRES`.
+   `PCVPATCHDG` works with the means over cells. It takes 4 to 10 iterations where a varies little inside cells, and about 25 where a
+   changes by a factor of 10 in a cell. Use `KSPFCG` or `KSPFGMRES`.
 
    The source of the method is Arnold, Brezzi, Cockburn and Marini, SIAM J. Numer. Anal. 39 (2002), with the weights of Ern, Stephansen and
    Zunino, IMA J. Numer. Anal. 29 (2009), on faces where a jumps.
