@@ -88,18 +88,18 @@ S*/
 typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
 
 /*S
-   VPatchDGBatch - A user function of many points: a field, its gradient, or data on the boundary
+   VPatchDGBatch - A user function of many points: a field, its gradient, data on the boundary, or a map
 
    Input Parameters:
 +  dim    - 2 or 3
 .  n      - number of points
 .  x      - [n][dim] the points
 .  normal - [dim] the outward unit normal, the same for all points, in host memory; `NULL` for points inside the domain
--  ctx    - the context that was passed to `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()` or
-            `DMVPatchDGComputeErrorsBatch()`
+-  ctx    - the context that was passed to `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`,
+            `DMVPatchDGComputeErrorsBatch()` or `DMVPatchDGSetMap()`
 
    Output Parameter:
-.  value - [n] the field or the data on the boundary, or [n][dim] the gradient
+.  value - [n] the field or the data on the boundary, or [n][dim] the gradient or the points to which x is mapped
 
    Level: intermediate
 
@@ -114,7 +114,8 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
    With `PETSC_MEMTYPE_CUDA` x and value are in device memory. The function launches kernels on PETSc's current stream or on the default
    stream, and need not wait for them.
 
-.seealso: `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGComputeErrorsBatch()`, `VPatchDGFunction`
+.seealso: `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGComputeErrorsBatch()`, `DMVPatchDGSetMap()`,
+          `VPatchDGFunction`
 S*/
 typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[],
                                         void *ctx);
@@ -164,6 +165,9 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetSideLabels(DM, PetscInt nbox, const Pet
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetSideLabels(DM, PetscInt *nbox, const PetscInt *label[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLabelBoundary(DM, PetscInt label, VPatchDGBoundary, PetscReal alpha);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundaryFunction(DM, VPatchDGBoundaryFunction, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetMap(DM, VPatchDGBatch map, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetMapDegree(DM, PetscInt);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetMapDegree(DM, PetscInt *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);

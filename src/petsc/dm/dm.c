@@ -6,10 +6,11 @@
 
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
-  DM_VPatchDG *dg;
-  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
-  PetscInt     level;
-  VpMesh       mesh;
+  DM_VPatchDG   *dg;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)dm);
+  PetscInt       level;
+  VpMesh         mesh;
+  PetscErrorCode error;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
@@ -28,6 +29,9 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   if (dg->leaves) PetscCall(DMVPatchDGCreateLeaves(dm, &mesh));
   else PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
+  error = DMVPatchDGMapMesh(dm, mesh);
+  if (error) PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(error);
   dg->mesh = mesh;
   PetscCall(DMVPatchDGChooseBasis(dm));
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
@@ -53,6 +57,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(DMVPatchDGDestroyLabels(dm));
+  PetscCall(VecDestroy(&dg->map.nodes));
   ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The type of the DM may change. */
   PetscCall(PetscFree(dg));
   dm->data = NULL;
@@ -76,6 +81,8 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->box_lower = to->box_upper = to->ghost = NULL;
   to->mesh = mesh;
   to->op = NULL;
+  if (mesh) to->map.nodes = NULL;
+  else PetscCall(PetscObjectReference((PetscObject)to->map.nodes));
   to->in_use = NULL;
   to->travel[0] = 0;
   to->places = NULL;
@@ -90,6 +97,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGMapMesh(*out, mesh));
   PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
   PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);

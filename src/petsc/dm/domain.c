@@ -23,6 +23,7 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   for (int i = 0; i < 3; i++) local[3 + i] = dg->at_point ? dg->point[i] : 0;
   for (int i = 0; i < 4; i++) local[6 + i] = dg->at_sphere ? dg->sphere[i] : 0;
   PetscCall(VpCheckSameReals(comm, 10, local, "where cells are refined (-dm_vpatchdg_refine_levels, _point, _sphere)"));
+  PetscCall(DMVPatchDGCheckMapAgrees(dm));
   PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
   PetscCall(VpCheckSameReals(comm, 6, dg->alpha, "alpha of the Robin condition (-dm_vpatchdg_robin)"));
   if (dg->domain != VPATCHDG_DOMAIN_BOXES) {

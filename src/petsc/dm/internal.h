@@ -11,7 +11,18 @@ static inline PetscInt DMVPatchDGDim(DM dm)
 }
 
 /* settings.c: settings with one value in the DM's data, and settings that PETSc keeps in the DM */
-enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BASIS, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
+enum {
+  VP_DM_DOMAIN,
+  VP_DM_NBOX,
+  VP_DM_DEGREE,
+  VP_DM_PENALTY,
+  VP_DM_REACTION,
+  VP_DM_BASIS,
+  VP_DM_BACKEND,
+  VP_DM_TRANSPORT,
+  VP_DM_MAP_DEGREE,
+  VP_DM_SETTINGS
+};
 enum { VP_DM_DIM, VP_DM_REFINE };
 extern const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
 /* Setters and getters; caller: name of the getter. Ensures: an error if the DM is set up and the setting would change. */
@@ -72,6 +83,23 @@ PetscErrorCode DMVPatchDGCheckBoxes(DM, PetscInt nbox, const char what[]);
 /* gridlines.c: coordinate of face i of the grid; reads the options of the grid. others: other options describe the grid, too */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
+
+/* maps.c: the maps that options name; the last name is NULL */
+extern const VpMapKind VpMapKinds[];
+/* map.c: sets a map by its name and n numbers; reads the options */
+PetscErrorCode DMVPatchDGSetMapKind(DM, const char name[], PetscInt n, const PetscReal number[]);
+PetscErrorCode DMVPatchDGMapOptions(DM, VpOptionItems);
+PetscErrorCode DMVPatchDGCheckMapAgrees(DM); /* Ensures: an error on all ranks unless ranks have the same map. */
+/* degree of the map's polynomials */
+static inline PetscInt DMVPatchDGMapDegree(DM dm)
+{
+  const DM_VPatchDG *dg = dm->data;
+
+  return dg->map_degree ? dg->map_degree : dg->degree;
+}
+/* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. Ensures: an error on all ranks where det J is not of one
+   sign. Collective */
+PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh);
 
 /* limits.c: the size of a mesh of boxes refined `level` times, and the DM's backend */
 PetscErrorCode DMVPatchDGSizeOf(DM, PetscInt nbox, PetscInt level, const VpBackend **, VpSize *);

@@ -251,6 +251,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
     PetscCall(VpSettingAsk(s, PetscOptionsObject, VpSettingValue(s, dg), &value, &set));
     if (set) PetscCall(DMVPatchDGSet(dm, i, value));
   }
+  PetscCall(DMVPatchDGMapOptions(dm, PetscOptionsObject));
   PetscCall(PetscStrcmp(VpPrefix((PetscObject)dm), dg->options_prefix, &done));
   done = (PetscBool)(done && dg->options_are_done);
   PetscCall(RefineOption(dm, done, PetscOptionsObject));

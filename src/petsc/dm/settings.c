@@ -31,7 +31,10 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
                                "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
   [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VP_ASKED_AUTO, "-dm_vpatchdg_transport", NULL, "transport",
-                                 "How ghosts travel between GPUs", .names = VpAskedTransports)};
+                                 "How ghosts travel between GPUs", .names = VpAskedTransports),
+  [VP_DM_MAP_DEGREE] = VP_SETTING(INT, DM_VPatchDG, map_degree, 0, "-dm_vpatchdg_map_degree", "DMVPatchDGSetMapDegree", "degree of the map",
+                                  "Degree of the map of cells, 1 to 8; 0: the degree of the functions", .least = 0, .most = VP_MAX_DEGREE,
+                                  .refusal = "-dm_vpatchdg_map_degree %s: degrees 1 to 8 exist, and 0, that of the functions")};
 const VpSettings DMVPatchDGSettings = {DMVPATCHDG, VP_DM_SETTINGS, row};
 
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])

@@ -65,6 +65,22 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ViewMap(DM dm, PetscViewer viewer)
+{
+  static const char *const words[] = {[VP_MAP_FUNCTION] = "by a function", [VP_MAP_NODES] = "by coordinates of nodes"};
+  const VpMapSettings     *map = &DMVPatchDGData(dm)->map;
+
+  PetscFunctionBegin;
+  if (map->by == VP_MAP_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  map of cells %s", map->kind ? map->kind->name : words[map->by]));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (int i = 0; map->kind && i < map->kind->numbers; i++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%c%g", i ? ',' : ' ', map->number[i]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, ", degree %" PetscInt_FMT "\n", DMVPatchDGMapDegree(dm)));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, PetscViewer viewer)
 {
   char    text[2][VP_BYTES_TEXT];
@@ -111,6 +127,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
                                    dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
+  PetscCall(ViewMap(dm, viewer));
   PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));
   PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));

@@ -38,6 +38,26 @@ typedef struct {
   PetscInt      components;
 } VpPointFunction;
 
+/* A map with a name, of the unit square or the unit cube (dm/maps.c). */
+enum { VP_MAP_NUMBERS = 3 };
+typedef struct {
+  const char *name, *words;           /* words: what the numbers are, with their defaults */
+  int         numbers, optional, dim; /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
+  double      preset;                 /* default of an optional number */
+  PetscBool (*allows)(const double number[]);
+  void (*point)(int dim, const double x[], const double number[], double X[]);
+} VpMapKind;
+
+/* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes. */
+typedef struct {
+  enum { VP_MAP_NONE, VP_MAP_FUNCTION, VP_MAP_NAMED, VP_MAP_NODES } by;
+  VPatchDGBatch    function;
+  void            *ctx;
+  const VpMapKind *kind;
+  double           number[VP_MAP_NUMBERS]; /* of the kind; the others are 0 */
+  Vec              nodes;                  /* NULL in a DM that was refined or coarsened: the other mesh gives them */
+} VpMapSettings;
+
 typedef struct {
   /* settings */
   VPatchDGDomain           domain;
@@ -52,6 +72,8 @@ typedef struct {
   VPatchDGBoundaryFunction side_boundary; /* or NULL */
   void                    *side_ctx;
   VpLabels                 labels;
+  VpMapSettings            map;
+  PetscInt                 map_degree; /* 0: the degree */
   PetscReal                penalty, reaction;
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */

@@ -1,0 +1,200 @@
+/* The map of cells as a setting: a function, one of the maps with a name, or nodes. */
+#include "internal.h"
+
+/* Replaces the map of a DM that is not set up. */
+static PetscErrorCode StoreMap(DM dm, const VpMapSettings *map)
+{
+  DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)map->nodes));
+  PetscCall(VecDestroy(&dg->map.nodes));
+  dg->map = *map;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGSetMap - Maps the cells to physical space, so that they may be curved
+
+   Logically Collective
+
+   Input Parameters:
++  dm  - the DM
+.  map - a function of many points: x[n][dim] are points of the domain of boxes, normal is `NULL`, and value[n][dim] are the points in
+         physical space; or `NULL` for cells that are boxes
+-  ctx - context that is passed to map
+
+   Options Database Keys:
++  -dm_vpatchdg_map name               - a map without code, of the unit square or the unit cube
+-  -dm_vpatchdg_map_parameters a,b,... - its numbers
+
+   Level: intermediate
+
+   Notes:
+   The boxes become the reference domain, where grids, refinement, conditions and periodic directions are given. All else is in physical
+   space: the coefficient, the equation, points, data, gradients, integrals and files.
+
+   `DMSetUp()` calls map on every rank, in several threads at the same time (`VPatchDGBatch`, host memory), at the Gauss-Lobatto points of
+   every cell. In a cell the map is then the polynomial through these points, of the degree of `DMVPatchDGSetMapDegree()`. So map must be
+   continuous, and smooth inside of boxes. Points on the two sides of a periodic direction may differ.
+
+   The determinant of the derivative of the map must have the same sign at all quadrature points. It may be negative. Otherwise `DMSetUp()`
+   returns an error with a cell and a point.
+
+   `DMRefine()`, `DMCoarsen()` and `DMClone()` keep the map, and call it again for the points of the new mesh.
+
+   The option names one of these maps. For domains other than the unit square or cube there is -dm_vpatchdg_upper, for instance
+.vb
+   shear angle                 (x + y cos(angle), y sin(angle)), an angle in degrees
+   sine a                      a sin(2 pi x) sin(2 pi y) is added to every coordinate, in 3D times sin(2 pi z)
+   annulus inner,outer,angle   a ring in polar coordinates: the radius grows with x, the angle with y, up to angle degrees
+   kershaw eps                 layers of x between which y is squeezed by eps to either side, a hard test
+   torus angle                 a tube of radii 1/2 to 1, bent to a ring of radius 2, of angle degrees (90)
+   bump walls                  a channel 4 x 1 over a smooth bump, with cells that are thin at one wall or at two (2)
+.ve
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMapDegree()`, `VPatchDGBatch`
+@*/
+PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
+{
+  const VpMapSettings new = {.by = map ? VP_MAP_FUNCTION : VP_MAP_NONE, .function = map, .ctx = map ? ctx : NULL};
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(
+    DMVPatchDGCheckChange(dm, (PetscBool)(new.by != dg->map.by || new.function != dg->map.function || new.ctx != dg->map.ctx), "map"));
+  PetscCall(StoreMap(dm, &new));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetMapDegree - Sets the degree of the polynomials that map cells to physical space
+
+   Logically Collective
+
+   Input Parameters:
++  dm     - the DM
+-  degree - the degree, 1 to 8; 0 (the default): the degree of the functions
+
+   Level: intermediate
+
+   Note:
+   Curved boundaries need the degree of the functions for errors of full order: with degree 1 they are of second order. Where only inner
+   cells are curved, degree 1 is as good or better.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMap()`, `DMVPatchDGGetMapDegree()`
+@*/
+PetscErrorCode DMVPatchDGSetMapDegree(DM dm, PetscInt degree)
+{
+  return DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, degree);
+}
+
+/*@
+   DMVPatchDGGetMapDegree - Gets the degree of the polynomials that map cells to physical space
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  degree - the degree that was set; 0: the degree of the functions
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMapDegree()`, `DMVPatchDGSetMap()`
+@*/
+PetscErrorCode DMVPatchDGGetMapDegree(DM dm, PetscInt *degree)
+{
+  return DMVPatchDGGet(dm, VP_DM_MAP_DEGREE, degree, PETSC_FUNCTION_NAME);
+}
+
+/* *kind: the map with this name, NULL for none. names: all names, for messages */
+static PetscErrorCode FindKind(DM dm, const char name[], const VpMapKind **kind)
+{
+  char      names[128] = "none";
+  PetscBool same;
+
+  PetscFunctionBegin;
+  *kind = NULL;
+  PetscCall(PetscStrcmp(name, "none", &same));
+  for (const VpMapKind *k = VpMapKinds; k->name && !same; k++) {
+    PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
+    PetscCall(PetscStrlcat(names, k->name, sizeof(names)));
+    PetscCall(PetscStrcmp(name, k->name, &same));
+    if (same) *kind = k;
+  }
+  PetscCheck(same, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_map %s: %s exist", name, names);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error unless the n numbers are allowed. */
+static PetscErrorCode CheckNumbers(DM dm, const VpMapKind *kind, PetscInt n, const PetscReal number[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  PetscBool      finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCheck(!kind->dim || kind->dim == DMVPatchDGDim(dm), comm, PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_map %s is a map in dimension %d, not %" PetscInt_FMT " (-dm_vpatchdg_dim)", kind->name, kind->dim,
+             DMVPatchDGDim(dm));
+  PetscCheck(n <= kind->numbers && n >= kind->numbers - kind->optional, comm, PETSC_ERR_ARG_SIZ,
+             "-dm_vpatchdg_map %s needs %d number%s (-dm_vpatchdg_map_parameters a,b,...), %s; there are %" PetscInt_FMT, kind->name,
+             kind->numbers, kind->numbers == 1 ? "" : "s", kind->words, n);
+  for (PetscInt i = 0; i < kind->numbers; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(number[i]));
+  PetscCheck(finite && kind->allows(number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_map_parameters %g%s: for %s it is %s",
+             (double)number[0], kind->numbers > 1 ? ",..." : "", kind->name, kind->words);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGSetMapKind(DM dm, const char name[], PetscInt n, const PetscReal number[])
+{
+  DM_VPatchDG  *dg = dm->data;
+  VpMapSettings map = {.by = VP_MAP_NAMED};
+  PetscBool     same;
+
+  PetscFunctionBegin;
+  PetscCall(FindKind(dm, name, &map.kind));
+  PetscCheck(map.kind || !n, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_map_parameters are the numbers of a map: -dm_vpatchdg_map must name one");
+  if (!map.kind) map.by = VP_MAP_NONE;
+  else {
+    for (PetscInt i = 0; i < map.kind->numbers; i++) map.number[i] = i < n ? number[i] : map.kind->preset;
+    PetscCall(CheckNumbers(dm, map.kind, n, map.number));
+  }
+  PetscCall(PetscMemcmp(map.number, dg->map.number, sizeof(map.number), &same));
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(!same || map.by != dg->map.by || map.kind != dg->map.kind), "map"));
+  PetscCall(StoreMap(dm, &map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGMapOptions(DM dm, VpOptionItems PetscOptionsObject)
+{
+  const VpMapKind *kind = DMVPatchDGData(dm)->map.kind;
+  PetscReal        number[8] = {0};
+  PetscInt         n = PETSC_STATIC_ARRAY_LENGTH(number);
+  char             name[64];
+  PetscBool        named, numbers;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(name, kind ? kind->name : "none", sizeof(name)));
+  PetscCall(PetscOptionsString("-dm_vpatchdg_map", "Map of the unit square or cube: none, shear, sine, annulus, kershaw, torus or bump",
+                               "DMVPatchDGSetMap", name, name, sizeof(name), &named));
+  PetscCall(PetscOptionsRealArray("-dm_vpatchdg_map_parameters", "Numbers of that map", "DMVPatchDGSetMap", number, &n, &numbers));
+  if (!named && !numbers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetMapKind(dm, name, numbers ? n : 0, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckMapAgrees(DM dm)
+{
+  const VpMapSettings *map = &DMVPatchDGData(dm)->map;
+  PetscReal            number[2 + VP_MAP_NUMBERS] = {(PetscReal)map->by, (PetscReal)(map->kind ? map->kind - VpMapKinds : 0)};
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(number + 2, map->number, VP_MAP_NUMBERS));
+  PetscCall(VpCheckSameReals(PetscObjectComm((PetscObject)dm), 2 + VP_MAP_NUMBERS, number,
+                             "the map (-dm_vpatchdg_map, _map_parameters, DMVPatchDGSetMap())"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,131 @@
+/* The maps that -dm_vpatchdg_map names. They are maps of the unit square and of the unit cube. */
+#include "internal.h"
+
+static double Radians(double degrees)
+{
+  return degrees * PETSC_PI / 180;
+}
+
+static void Shear(int dim, const double x[], const double a[], double X[])
+{
+  X[0] = x[0] + cos(Radians(a[0])) * x[1];
+  X[1] = sin(Radians(a[0])) * x[1];
+  if (dim == 3) X[2] = x[2];
+}
+
+static void Sine(int dim, const double x[], const double a[], double X[])
+{
+  double product = a[0];
+
+  for (int d = 0; d < dim; d++) product *= sin(2 * PETSC_PI * x[d]);
+  for (int d = 0; d < dim; d++) X[d] = x[d] + product;
+}
+
+static void Annulus(int dim, const double x[], const double a[], double X[])
+{
+  const double r = a[0] + (a[1] - a[0]) * x[0], angle = Radians(a[2]) * x[1];
+
+  X[0] = r * cos(angle);
+  X[1] = r * sin(angle);
+  if (dim == 3) X[2] = x[2];
+}
+
+/* a piecewise linear function on [0,1] that is steep below 1/2 */
+static double Steep(double eps, double y)
+{
+  return y <= 0.5 ? (2 - eps) * y : 1 + eps * (y - 1);
+}
+
+/* y in one of six layers: of the flat function first, of the steep one last, and from one to the other in between, with a way back in the
+   two layers in the middle */
+static double KershawLine(double eps, double layer, double y)
+{
+  const double flat = 1 - Steep(eps, 1 - y), steep = Steep(eps, y);
+  double       s = layer - 1;
+
+  if (layer >= 2) s = (4 - layer) / 2;
+  if (layer >= 4) s = layer - 4;
+  s = PetscMax(0, PetscMin(1, s));
+  return flat + (steep - flat) * s * s * s * (s * (6 * s - 15) + 10);
+}
+
+static void Kershaw(int dim, const double x[], const double a[], double X[])
+{
+  X[0] = x[0];
+  for (int d = 1; d < dim; d++) X[d] = KershawLine(a[0], 6 * x[0], x[d]);
+}
+
+static void Torus(int dim, const double x[], const double a[], double X[])
+{
+  const double r = (1 + x[0]) / 2, around = 2 * PETSC_PI * x[1], along = Radians(a[0]) * x[2], radius = 2 + r * cos(around);
+
+  X[0] = radius * cos(along);
+  X[1] = -radius * sin(along);
+  X[2] = r * sin(around);
+}
+
+static void Bump(int dim, const double x[], const double a[], double X[])
+{
+  const double low = (1 - cos(2 * PETSC_PI * x[0])) / 20;
+  const double t = a[0] == 1 ? 1 + tanh(2.5 * (x[1] - 1)) / tanh(2.5) : (1 + tanh(2 * (2 * x[1] - 1)) / tanh(2)) / 2;
+
+  X[0] = 4 * x[0];
+  X[1] = low + (1 - low) * t;
+  if (dim == 3) X[2] = 2 * x[2];
+}
+
+static PetscBool IsAngle(const double a[])
+{
+  return (PetscBool)(a[0] > 0 && a[0] < 180);
+}
+
+static PetscBool IsAmplitude(const double a[])
+{
+  return (PetscBool)(fabs(a[0]) < 1);
+}
+
+static PetscBool IsAnnulus(const double a[])
+{
+  return (PetscBool)(a[0] > 0 && a[1] > a[0] && a[2] > 0 && a[2] <= 360);
+}
+
+static PetscBool IsFraction(const double a[])
+{
+  return (PetscBool)(a[0] > 0 && a[0] <= 1);
+}
+
+static PetscBool IsTurn(const double a[])
+{
+  return (PetscBool)(a[0] > 0 && a[0] <= 360);
+}
+
+static PetscBool IsWalls(const double a[])
+{
+  return (PetscBool)(a[0] == 1 || a[0] == 2);
+}
+
+const VpMapKind VpMapKinds[] = {
+  {.name = "shear", .words = "the angle of the grid lines, above 0 and below 180 degrees", .numbers = 1, .allows = IsAngle, .point = Shear},
+  {.name = "sine", .words = "the amplitude, between -1 and 1", .numbers = 1, .allows = IsAmplitude, .point = Sine},
+  {.name = "annulus",
+   .words = "the inner and the outer radius, and the angle, at most 360 degrees",
+   .numbers = 3,
+   .allows = IsAnnulus,
+   .point = Annulus},
+  {.name = "kershaw", .words = "epsilon, above 0 and at most 1", .numbers = 1, .allows = IsFraction, .point = Kershaw},
+  {.name = "torus",
+   .words = "the angle, at most 360 degrees (90)",
+   .numbers = 1,
+   .optional = 1,
+   .dim = 3,
+   .preset = 90,
+   .allows = IsTurn,
+   .point = Torus},
+  {.name = "bump",
+   .words = "the number of walls towards which cells are thin, 1 or 2 (2)",
+   .numbers = 1,
+   .optional = 1,
+   .preset = 2,
+   .allows = IsWalls,
+   .point = Bump},
+  {.name = NULL}};

@@ -1,0 +1,278 @@
+/* Mapped cells: the maps that options name, functions and nodes, and what is refused.
+   ranks: 1 3 */
+#include "support/backend.h"
+#include "support/refused.h"
+#include "../src/petsc/dm/internal.h"
+
+/* Makes a DM with these options, of degree 4. */
+static PetscErrorCode New(PetscInt dim, PetscInt refine, const char options[], DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 4, refine, dm));
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double Determinant(int dim, const double J[])
+{
+  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
+  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
+}
+
+/* the volume of all cells in physical space, by 6 Gauss points in each direction */
+static PetscErrorCode FindVolume(DM dm, double *volume)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const int    dim = mesh->dim, count[3] = {6, 6, dim == 3 ? 6 : 1};
+  double       x[6], w[6], J[9 * 216];
+
+  PetscFunctionBeginUser;
+  VpGauss(6, x, w);
+  *volume = 0;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    VpGeometryEvaluate(mesh->geometry, cell, count, (const double *const[]){x, x, x}, NULL, J);
+    for (int q = 0; q < count[0] * count[1] * count[2]; q++)
+      *volume += w[q % 6] * w[q / 6 % 6] * (dim == 3 ? w[q / 36] : 1) * Determinant(dim, J + q * dim * dim);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, volume, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the volume of the image of the unit square or cube, and the images of two points. Cells are such that these points are nodes. */
+static PetscErrorCode NamedMap(PetscInt dim, const char options[], double volume, const double at[2][3], const double X[2][3])
+{
+  double found, error = 0;
+  DM     dm;
+  VpMesh mesh;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(dim, 3, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(FindVolume(dm, &found));
+  mesh = DMVPatchDGData(dm)->mesh;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    PetscReal lower[3], size[3];
+
+    VpGeometryBounds(mesh->geometry, cell, lower, size);
+    for (int p = 0; p < 2; p++) {
+      double    xi[3], Y[3];
+      PetscBool inside = PETSC_TRUE;
+
+      for (int d = 0; d < dim; d++) {
+        xi[d] = (at[p][d] - lower[d]) / size[d];
+        inside = (PetscBool)(inside && xi[d] >= 0 && xi[d] <= 1);
+      }
+      if (!inside) continue;
+      VpGeometryEvaluate(mesh->geometry, cell, (int[]){1, 1, 1}, (const double *const[]){xi, xi + 1, xi + 2}, Y, NULL);
+      for (int d = 0; d < dim; d++) error = PetscMax(error, fabs(Y[d] - X[p][d]));
+    }
+  }
+  TapOk((PetscBool)(fabs(found / volume - 1) < 1e-5), "volume_is_that_of_the_image: %s, %g", options, found / volume - 1);
+  TapOk((PetscBool)(error < 1e-13), "points_are_where_the_formula_says: %s, %.1e", options, error);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NamedMaps(void)
+{
+  const double half = sqrt(0.5), wall = tanh(2.);
+
+  PetscFunctionBeginUser;
+  PetscCall(NamedMap(2, "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30", 0.5, (double[2][3]){{1, 0}, {0, 1}},
+                     (double[2][3]){{1, 0}, {cos(PETSC_PI / 6), 0.5}}));
+  PetscCall(NamedMap(3, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05", 1, (double[2][3]){{0.25, 0.25, 0.25}, {0.5, 0, 1}},
+                     (double[2][3]){{0.3, 0.3, 0.3}, {0.5, 0, 1}}));
+  PetscCall(NamedMap(2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90", 0.75 * PETSC_PI, (double[2][3]){{0, 0.5}, {1, 1}},
+                     (double[2][3]){{half, half}, {0, 2}}));
+  PetscCall(NamedMap(3, "-dm_vpatchdg_map kershaw -dm_vpatchdg_map_parameters .3 -dm_vpatchdg_boxes 3,1,1", 1,
+                     (double[2][3]){{0, 0.5, 0.25}, {1, 0.25, 0.5}}, (double[2][3]){{0, 0.15, 0.075}, {1, 0.425, 0.85}}));
+  PetscCall(NamedMap(3, "-dm_vpatchdg_map torus -dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic,dirichlet,dirichlet",
+                     0.75 * PETSC_PI * PETSC_PI, (double[2][3]){{1, 0, 0.5}, {0, 0.25, 0}},
+                     (double[2][3]){{3 * half, -3 * half, 0}, {2, 0, 0.5}}));
+  PetscCall(NamedMap(2, "-dm_vpatchdg_map bump", 3.8, (double[2][3]){{0.5, 0}, {0.25, 0.75}},
+                     (double[2][3]){{2, 0.1}, {1, 0.05 + 0.95 * (1 + tanh(1.) / wall) / 2}}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a map to a plane bent around the origin; ctx: factors of x and y */
+static PetscErrorCode Bend(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  const double *factor = ctx;
+
+  for (PetscInt i = 0; i < n; i++) {
+    X[2 * i] = factor[0] * x[2 * i] + 0.2 * x[2 * i + 1] * x[2 * i + 1];
+    X[2 * i + 1] = factor[1] * x[2 * i + 1] - 0.1 * x[2 * i] * x[2 * i + 1];
+  }
+  return normal ? PETSC_ERR_USER : 0;
+}
+
+static PetscErrorCode Fold(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    X[2 * i] = x[2 * i] > 0.9 ? 1.8 - x[2 * i] : x[2 * i];
+    X[2 * i + 1] = x[2 * i + 1];
+  }
+  return 0;
+}
+
+/* the value at all points is ctx, or the error if that is negative */
+static PetscErrorCode Constant(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  const double *value = ctx;
+
+  for (PetscInt i = 0; i < n * dim; i++) X[i] = *value;
+  return *value < 0 ? PETSC_ERR_USER : 0;
+}
+
+/* whether the cells of both sides of faces have the same points there, to the last bit */
+static PetscBool IsContinuous(DM dm)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const VpMap  map = mesh->geometry->map;
+  const int    n = map->degree + 1;
+
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    for (int d = 0; d < 2; d++) {
+      const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
+
+      for (int i = 0; i < n && beyond >= 0 && beyond < mesh->nown; i++) {
+        const int last = d ? (n - 1) * n + i : n - 1 + n * i, first = d ? i : n * i;
+
+        if (memcmp(map->node + 2 * (cell * n * n + last), map->node + 2 * (beyond * n * n + first), 2 * sizeof(double))) return PETSC_FALSE;
+      }
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* the area of the image of [0,1]^2 under Bend() */
+static double BentArea(const double factor[2])
+{
+  return factor[0] * factor[1] - 0.05 * factor[0] + 0.04 / 3;
+}
+
+static PetscErrorCode CheckArea(DM dm, const double factor[2], const char name[])
+{
+  double area;
+
+  PetscFunctionBeginUser;
+  PetscCall(FindVolume(dm, &area));
+  TapOk((PetscBool)(DMVPatchDGData(dm)->mesh->geometry->map && fabs(area / BentArea(factor) - 1) < 1e-13), "%s: %g", name,
+        area / BentArea(factor) - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Functions(void)
+{
+  double   right[2] = {1, 2}, left[2] = {-1, 2};
+  PetscInt degree;
+  DM       dm, other;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 2, "-dm_vpatchdg_boxes 3,2", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, Bend, right));
+  PetscCall(DMVPatchDGSetMapDegree(dm, 2));
+  PetscCall(DMVPatchDGGetMapDegree(dm, &degree));
+  PetscCall(DMSetUp(dm));
+  PetscCall(CheckArea(dm, right, "function_maps_cells"));
+  TapOk((PetscBool)(degree == 2 && DMVPatchDGData(dm)->mesh->geometry->map->degree == 2), "map_has_its_degree");
+  TapOk(IsContinuous(dm), "cells_share_the_nodes_of_faces");
+  PetscCall(DMClone(dm, &other));
+  PetscCall(CheckArea(other, right, "clone_keeps_the_map"));
+  PetscCall(DMDestroy(&other));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &other));
+  PetscCall(CheckArea(other, right, "refinement_keeps_the_map"));
+  PetscCall(DMDestroy(&other));
+  PetscCall(DMCoarsen(dm, PETSC_COMM_WORLD, &other));
+  PetscCall(CheckArea(other, right, "coarsening_keeps_the_map"));
+  PetscCall(DMDestroy(&other));
+  Refused(DMVPatchDGSetMap(dm, Bend, left), "The map cannot change after DMSetUp()", "another map after set-up");
+  Refused(DMVPatchDGSetMapDegree(dm, 1), "The degree of the map cannot change after DMSetUp()", "another degree of the map after set-up");
+  PetscCall(DMDestroy(&dm));
+  PetscCall(New(2, 2, "", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, Bend, left));
+  PetscCall(DMSetUp(dm));
+  PetscCall(CheckArea(dm, left, "left_handed_maps_are_taken"));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefusedMap(VPatchDGBatch map, double value, const char text[], const char name[])
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 2, "", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, map, &value));
+  Refused(DMSetUp(dm), text, name);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  const PetscMPIInt rank = tap.rank;
+  double            factor[2] = {1, 2};
+  PetscMPIInt       size;
+  DM                dm, fine;
+  Mat               A;
+  DMAdaptFlag       mark[64] = {DM_ADAPT_REFINE};
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(RefusedMap(Fold, 0, "det J must have the same sign", "a map that folds"));
+  PetscCall(RefusedMap(Constant, 0.5, "in cell 0, at the point (0.0117275, 0.0117275) of the boxes", "a map to one point"));
+  PetscCall(RefusedMap(Constant, NAN, "has det J = ", "a map to NaN"));
+  PetscCall(RefusedMap(Constant, -1, "", "a map that fails"));
+  PetscCall(New(2, 2, "", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, !rank ? Bend : NULL, factor));
+  if (size > 1) Refused(DMSetUp(dm), "Ranks disagree about the map", "a map on some ranks");
+  PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
+  PetscCall(DMSetUp(dm));
+  Refused(DMVPatchDGRefineCells(dm, mark, &fine), "needs cells of one level", "an adaptive mesh with a map");
+  Refused(DMCreateMatrix(dm, &A), "no operators on mapped cells", "an operator with a map");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what -dm_view says of the map */
+static PetscErrorCode View(const char options[], const char line[])
+{
+  char        text[4096] = "";
+  FILE       *file = tmpfile();
+  DM          dm;
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(DMView(dm, viewer));
+  PetscCall(PetscViewerFlush(viewer));
+  rewind(file);
+  (void)!fread(text, 1, sizeof(text) - 1, file);
+  TapOk((PetscBool)(tap.rank || strstr(text, line)), "view_says_the_map: %s", line);
+  PetscCall(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int status;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(NamedMaps());
+  PetscCall(Functions());
+  PetscCall(View("-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90", "map of cells annulus 1.,2.,90., degree 4"));
+  PetscCall(View("-dm_vpatchdg_map bump -dm_vpatchdg_map_degree 1", "map of cells bump 2., degree 1"));
+  PetscCall(LossesAreExpected());
+  PetscCall(Refusals());
+  status = TapEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
