@@ -48,8 +48,6 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM dm, Mat *A)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateMatrix()"));
-  PetscCheck(!DMVPatchDGData(dm)->mesh->geometry->map, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "There are no operators on mapped cells yet: use no map (-dm_vpatchdg_map none)");
   PetscCall(PetscStrcmp(dm->mattype, MATSHELL, &shell));
   if (shell) {
     PetscCall(DMVPatchDGCreateShell(dm, A));
