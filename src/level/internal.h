@@ -11,6 +11,8 @@ PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
+/* metricview.c: VpMetricView.slope of the Gauss basis */
+void VpMetricSlopes(const VpBasis *gauss, double slope[]);
 /* metricview.c: fills view.metric, of an outer level with all of the metric, of other levels with the root alone */
 PetscErrorCode VpLevelPlaceMetric(VpLevel, VpMetric);
 /* linetables.c: makes the lines of the level and of its view, the common lines included */

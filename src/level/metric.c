@@ -1,7 +1,9 @@
 /* Makes the numbers of a VpMetricView from values of the coefficient at points. */
+#include "definite.h"
 #include "internal.h"
 #include "../base/threads.h"
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* what is known of the points of cells, or of their sides of one number */
 typedef struct {
@@ -18,8 +20,10 @@ typedef struct {
   VpBasis              basis;
   int                  n, dim, face, rows;
   double               gauss[VP_MAX_N], weight[VP_MAX_N];
-  double              *seen; /* [nface][2 dim][G_dd, det][n^(dim-1)] */
-  _Atomic int64_t      bad;  /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
+  double               slope[VP_MAX_N * VP_MAX_N]; /* [n][n] as VpMetricView.slope */
+  double              *penalty;                    /* [nface] factor of the penalty of cells */
+  double              *seen;                       /* [nface][2 dim][G_dd, det][n^(dim-1)] */
+  _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
 } Making;
 
 static Points PointsOf(const Making *mk, int side)
@@ -193,32 +197,22 @@ static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
   }
 }
 
-/* Scales row d of G on a side by 2 w, or by what its condition has, and finds sigma. */
-static void WeighSide(Making *mk, int32_t cell, int side)
+/* 2 w of a cell and of the cell beyond a side at a point; or twice the mean of the side's condition, and 0 */
+static void FindWeights(const Making *mk, int32_t cell, int side, int i, double weight[2])
 {
-  const VpMesh  mesh = mk->mesh;
-  const int     dim = mk->dim, face = mk->face, k = mk->n - 1;
-  const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];
-  const double  penalty = mk->problem->penalty * k * (k + 1);
-  const double *own = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
-  double       *H = mk->metric->side + ((size_t)cell * 2 * dim + side) * mk->rows * face, *sigma = H + (mk->rows - 1) * face;
+  const size_t  stride = 2 * (size_t)mk->face, sides = 2 * (size_t)mk->dim;
+  const int32_t next = mk->mesh->neighbor[(size_t)cell * sides + (size_t)side];
+  const double *own = mk->seen + ((size_t)cell * sides + (size_t)side) * stride + i;
 
-  for (int i = 0; i < face; i++) {
-    double factor;
+  if (next >= 0) {
+    const double *other = mk->seen + ((size_t)next * sides + (size_t)(side ^ 1)) * stride + i;
+    const double  P = own[0] * own[mk->face], beyond = other[0] * other[mk->face];
 
-    if (next >= 0) {
-      const double *other = mk->seen + ((size_t)next * 2 * dim + (side ^ 1)) * 2 * face;
-      const double  P = own[i] * own[face + i], P1 = other[i] * other[face + i];
-
-      factor = 2 * P1 / (P + P1);
-      sigma[i] = penalty * (factor * own[i] + 2 * P / (P + P1) * other[i]);
-    } else {
-      const VpCondition *is = &VpConditions[VpDomainSide(mesh->geometry->domain, next)];
-
-      factor = 2 * is->mean;
-      sigma[i] = is->penalty * penalty * 2 * own[i];
-    }
-    for (int r = 0; r < mk->rows - 1; r++) H[r * face + i] *= factor;
+    weight[0] = 2 * beyond / (P + beyond);
+    weight[1] = 2 * P / (P + beyond);
+  } else {
+    weight[0] = 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
+    weight[1] = 0;
   }
 }
 
@@ -227,8 +221,128 @@ static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last
   Making *mk = context;
 
   for (int32_t cell = first; cell < last; cell++) {
-    for (int side = 0; side < 2 * mk->dim; side++) WeighSide(mk, cell, side);
+    for (int side = 0; side < 2 * mk->dim; side++) {
+      double *H = mk->metric->side + ((size_t)cell * 2 * mk->dim + side) * mk->rows * mk->face;
+
+      for (int i = 0; i < mk->face; i++) {
+        double weight[2];
+
+        FindWeights(mk, cell, side, i, weight);
+        for (int r = 0; r < mk->rows - 1; r++) H[r * mk->face + i] *= weight[0];
+      }
+    }
   }
+}
+
+static void SetSigmas(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Making      *mk = context;
+  const double k = mk->n - 1;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int side = 0; side < 2 * mk->dim; side++) {
+      const size_t  at = (size_t)cell * 2 * mk->dim + side;
+      const int32_t next = mk->mesh->neighbor[at];
+      double       *sigma = mk->metric->side + (at * mk->rows + mk->rows - 1) * mk->face;
+
+      for (int i = 0; i < mk->face; i++) {
+        const double own = mk->penalty[cell] * mk->seen[at * 2 * mk->face + i];
+        double       weight[2];
+
+        FindWeights(mk, cell, side, i, weight);
+        if (next < 0) sigma[i] = k * (k + 1) * 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].penalty * own;
+        else
+          sigma[i] =
+            k * (k + 1) *
+            (weight[0] * own + weight[1] * mk->penalty[next] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i]);
+      }
+    }
+  }
+}
+
+/* The numbers of a piece's cells. */
+typedef struct {
+  double  extremes[2], variation, logs, penalty;
+  int32_t raised;
+} Shape;
+typedef struct {
+  Making *mk;
+  Shape  *shape; /* [pieces] */
+} Shaping;
+
+/* Cells whose eigenvalues differ by less never need a larger penalty than 0.94. */
+#define NEARLY_A_BOX 5
+#define MARGIN       1.1 /* for what the power iteration has not reached */
+
+static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Shaping *to = context;
+  Making        *mk = to->mk;
+  Shape          s = {.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
+  const int      size = mk->n * mk->face;
+  double        *scratch = size <= VP_MOST_DEFINITE ? malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double)) : NULL;
+  VpMetricCell   c = {.dim = mk->dim, .n = mk->n, .components = mk->metric->components, .slope = mk->slope, .weight = mk->weight};
+
+  c.value[0] = mk->basis.value[0];
+  c.value[1] = mk->basis.value[1];
+  c.out[0] = mk->basis.slope[0];
+  c.out[1] = mk->basis.slope[1];
+  for (int32_t cell = first; cell < last; cell++) {
+    double extremes[2], penalty = 0;
+
+    c.G = mk->metric->cell + (size_t)cell * c.components * size;
+    c.side = mk->metric->side + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
+    s.variation = PetscMax(s.variation, VpMetricExtremes(&c, extremes));
+    s.extremes[0] = PetscMin(s.extremes[0], extremes[0]);
+    s.extremes[1] = PetscMax(s.extremes[1], extremes[1]);
+    s.logs += log(extremes[1] / extremes[0]);
+    if (scratch && extremes[1] > NEARLY_A_BOX * extremes[0]) penalty = VpMetricPenalty(&c, scratch);
+    s.penalty = PetscMax(s.penalty, penalty);
+    s.raised += penalty > mk->problem->penalty;
+    mk->penalty[cell] = penalty > mk->problem->penalty ? MARGIN * penalty : mk->problem->penalty;
+  }
+  free(scratch);
+  to->shape[piece] = s;
+}
+
+/* Finds the penalty of every cell, and what the forecast of iterations needs. */
+static PetscErrorCode FindShapes(Making *mk)
+{
+  const VpMesh   mesh = mk->mesh;
+  const VpMetric m = mk->metric;
+  const int32_t  pieces = VpLoopPieces(mesh->nown);
+  double         most[4] = {-PETSC_MAX_REAL, 0, 1, 0}, sum[3] = {0, (double)mesh->nown, 0};
+  Shaping        to = {.mk = mk};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(pieces, &to.shape));
+  for (int32_t i = 0; i < pieces; i++) to.shape[i] = (Shape){.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
+  VpLoop(mesh->nown, ShapeCells, &to);
+  for (int32_t i = 0; i < pieces; i++) {
+    const Shape *s = &to.shape[i];
+
+    most[0] = PetscMax(most[0], -s->extremes[0]);
+    most[1] = PetscMax(most[1], s->extremes[1]);
+    most[2] = PetscMax(most[2], s->variation);
+    most[3] = PetscMax(most[3], s->penalty);
+    sum[0] += s->logs;
+    sum[2] += s->raised;
+  }
+  PetscCall(PetscFree(to.shape));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  m->kappa = most[1] / -most[0];
+  m->variation = most[2];
+  m->penalty = most[3];
+  m->typical = exp(sum[0] / sum[1]);
+  m->raised = (PetscInt)sum[2];
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 1, MPI_DOUBLE, mk->penalty, mk->penalty + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double VpMetricIterations(const VpMetric m)
+{
+  return 5 + 44 * (pow(m->kappa, 0.11) * pow(m->typical, 0.055) - 1);
 }
 
 /* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it in sigma. G_dd = |det J| n.K n |J^-T e_d|^2,
@@ -285,6 +399,7 @@ static PetscErrorCode AllocateMetric(Making *mk)
   if (mk->values->reaction || c != 0) PetscCall(VpMallocLarge(cells * size + 1, &m->mass));
   if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
   PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
+  PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,6 +445,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   mk.face = VpFaceSize(mk.n, mk.dim);
   VpGauss(mk.n, mk.gauss, mk.weight);
   PetscCall(VpBasisCreate(VP_BASIS_GAUSS, problem->degree, &mk.basis));
+  VpMetricSlopes(&mk.basis, mk.slope);
   PetscCall(PetscNew(&mk.metric));
   *out = mk.metric;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(&mk)));
@@ -338,8 +454,11 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 4 * (size_t)(mk.dim * mk.face), MPI_DOUBLE, mk.seen,
                            mk.seen + (size_t)mesh->nown * 4 * (size_t)(mk.dim * mk.face)));
   VpLoop(mesh->nown, WeighSides, &mk);
+  PetscCall(FindShapes(&mk));
+  VpLoop(mesh->nown, SetSigmas, &mk);
   for (int side = 0; side < 2 * mk.dim; side++) PetscCall(MakeFluxes(&mk, side));
   PetscCall(PetscFree(mk.seen));
+  PetscCall(PetscFree(mk.penalty));
   PetscCall(FindReaction(&mk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

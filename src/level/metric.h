@@ -19,15 +19,22 @@ typedef struct {
 
 typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
-  int     refct;
-  int     components; /* of G */
-  int32_t ncell;
-  double *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
-  double *flux[6];  /* [side] [cells with a flux as condition there, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  int      refct;
+  int      components; /* of G */
+  int32_t  ncell;
+  double  *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
+  double  *flux[6];  /* [side] [cells with a flux as condition there, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double  reaction; /* mean of c over the domain */
-  double *mean;     /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double   reaction; /* mean of c over the domain */
+  double  *mean;     /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
+                              all divided by the least, and the geometric mean of the cells' own quotients */
+  double   variation;      /* largest quotient of G_dd at two points of a cell */
+  double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
+  PetscInt raised;         /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };
+/* iterations of FGMRES for eight digits, to a factor of 1.5 in most cases */
+double VpMetricIterations(const VpMetric);
 /* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */
 PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, VpMetric *);
 PetscErrorCode VpMetricDestroy(VpMetric *);

@@ -1,13 +1,25 @@
 /* Places a metric on a level's backend, and the matrix of a level with a metric. */
 #include "internal.h"
 
+void VpMetricSlopes(const VpBasis *gauss, double slope[])
+{
+  const int n = gauss->n;
+  double    x[VP_MAX_N], w[VP_MAX_N], phi[VP_MAX_N];
+
+  VpGauss(n, x, w);
+  for (int q = 0; q < n; q++) {
+    VpBasisEvaluate(gauss, x[q], phi, slope + q * n);
+    for (int i = 0; i < n; i++) slope[q * n + i] *= sqrt(w[q]);
+  }
+}
+
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
   VpMetricView *m = &level->view.metric;
   const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
   const size_t  face = ndof / (size_t)level->basis.n, rows = (size_t)VpMetricRows((int)dim, metric->components);
   const int     n = level->basis.n;
-  double        slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], x[VP_MAX_N], w[VP_MAX_N], phi[VP_MAX_N];
+  double        slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N];
 
   PetscFunctionBegin;
   m->period = metric->ncell > 0 ? metric->ncell : 1;
@@ -19,11 +31,7 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
   if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
   PetscCall(VpArraysReserve(&level->arrays, (size_t)level->mesh->nown * 4 * dim * face * level->real, "traces", (void **)&m->traces));
-  VpGauss(n, x, w);
-  for (int q = 0; q < n; q++) {
-    VpBasisEvaluate(&level->basis, x[q], phi, slope + q * n);
-    for (int i = 0; i < n; i++) slope[q * n + i] *= sqrt(w[q]);
-  }
+  VpMetricSlopes(&level->basis, slope);
   for (int i = 0; i < 4 * n; i++) end[i] = (i / n % 2 ? level->basis.slope : level->basis.value)[i / (2 * n)][i % n];
   PetscCall(VpArraysPlaceReals(&level->arrays, slope, (size_t)(n * n), "coefficient at points", (const void **)&m->slope));
   PetscCall(VpArraysPlaceReals(&level->arrays, end, 4 * (size_t)n, "coefficient at points", (const void **)&m->end));

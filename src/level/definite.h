@@ -1,0 +1,24 @@
+/* How far a cell's numbers are from those that a box has: whether the penalty makes A definite there, and how good a preconditioner the
+   diagonal of G is. */
+#pragma once
+#include "metric.h"
+#include "../kernels/views.h"
+
+/* one cell of degree k in `dim` dimensions, with the numbers of VpMetricView */
+typedef struct {
+  int           dim, n, components;
+  const double *G, *side;          /* [components][n^dim]; [2 dim][VpMetricRows][n^(dim-1)] */
+  const double *slope;             /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double *weight;            /* [n] */
+  const double *value[2], *out[2]; /* [n] the functions and their outward slopes at both ends */
+} VpMetricCell;
+
+/* extremes = the least and the largest eigenvalue of D^-1/2 G D^-1/2 over the points, where D is the diagonal of the mean of G. Returns the
+   largest quotient of two points' G_dd. */
+double VpMetricExtremes(const VpMetricCell *, double extremes[2]);
+/* The cell is definite if the penalty is larger than this number: the largest value of the sum over its sides of
+   |F(v)|^2 / (4 k (k + 1) H_d) over |grad v|^2, by power iterations. scratch: [VpMetricScratch()] */
+double VpMetricPenalty(const VpMetricCell *, double scratch[]);
+size_t VpMetricScratch(int dim, int n);
+/* functions of a cell up to which VpMetricPenalty() is affordable */
+enum { VP_MOST_DEFINITE = 125 };
