@@ -1,20 +1,20 @@
-/* Boxes that lie on a grid of lines through the whole domain and fill it, each in a slot of its own, and the cells of a lattice on such a
-   grid.
+/* Finds whether the boxes form a grid, so that its lines go through the whole domain and each box fills one slot; and finds the cells of a
+   lattice on such a grid.
 
-       slots      2 | 3        start of the slots along a direction: 0, 4, 8, where boxes have four cells a direction
+       slots      2 | 3        start of the slots along a direction: 0, 4, 8, if boxes have four cells per direction
                   --+--
                   0 | 1        extent: 8 */
 #include "internal.h"
 
 typedef struct {
   VpDomain domain;
-  int32_t *slot;    /* [3][nbox] */
-  int32_t  grid[3]; /* slots along each direction; grid[0] = 0: the boxes are on no grid */
+  int32_t *slot;    /* [3][nbox] along each direction; -1: the box fits in none */
+  int32_t  grid[3]; /* number of slots along each direction; grid[0] = 0: the boxes form no grid */
   int32_t *at;      /* [grid] the box in a slot */
 } Grid;
 
-/* slot[box] = how many positions of boxes are below along d; how many there are */
-static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
+/* Numbers the positions of boxes along d. slot[box] = the number of the box's position; *count: positions. lower [nbox]: scratch */
+static PetscErrorCode NumberSlots(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
 {
   const int32_t *slab;
   PetscReal      size = PETSC_MAX_REAL;
@@ -40,8 +40,8 @@ static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the slot of a box among all of them, x fastest; -1: it has none */
-static int32_t NumberOf(const Grid *g, int32_t box)
+/* the number of a box's slot among all slots, x fastest; -1: it has none */
+static int32_t SlotOf(const Grid *g, int32_t box)
 {
   const int32_t n = g->domain->nbox;
   int32_t       number = 0;
@@ -53,19 +53,19 @@ static int32_t NumberOf(const Grid *g, int32_t box)
   return number;
 }
 
-/* is what lies beyond the upper (s = 1) or lower side of a box along d what its place among the slots says? */
+/* whether the neighbour beyond the lower (s = 0) or upper side of a box along d is the box in the next slot */
 static PetscBool FitsBeside(const Grid *g, int32_t box, int d, int s)
 {
   const VpDomain domain = g->domain;
   const int32_t  beyond = domain->beyond[(size_t)box * 2 * domain->dim + 2 * d + s], p = g->slot[(size_t)d * domain->nbox + box];
-  const int32_t  step = VpLineStride(d, g->grid[0], g->grid[0] * g->grid[1]), i = NumberOf(g, box), last = g->grid[d] - 1;
+  const int32_t  step = VpLineStride(d, g->grid[0], g->grid[0] * g->grid[1]), i = SlotOf(g, box), last = g->grid[d] - 1;
 
   if (p == (s ? last : 0)) return (PetscBool)(beyond < 0 || beyond == g->at[s ? i - p * step : i + last * step]);
   return (PetscBool)(beyond == g->at[s ? i + step : i - step]);
 }
 
-/* Ensures: grid[0] = 0 unless every box fits where it is */
-static PetscErrorCode Check(Grid *g)
+/* Sets `at`. Ensures: grid[0] = 0 unless every slot has one box, and all neighbours are those of the grid. */
+static PetscErrorCode PlaceBoxes(Grid *g)
 {
   const int32_t n = g->domain->nbox;
   PetscBool     fits = (PetscBool)((int64_t)g->grid[0] * g->grid[1] * g->grid[2] == n);
@@ -74,7 +74,7 @@ static PetscErrorCode Check(Grid *g)
   if (fits) PetscCall(PetscMalloc1(n, &g->at));
   for (int32_t i = 0; i < n && fits; i++) g->at[i] = -1;
   for (int32_t b = 0; b < n && fits; b++) {
-    const int32_t i = NumberOf(g, b);
+    const int32_t i = SlotOf(g, b);
 
     fits = (PetscBool)(i >= 0 && g->at[i] < 0);
     if (fits) g->at[i] = b;
@@ -86,7 +86,7 @@ static PetscErrorCode Check(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpDomain domain, Grid *g)
+static PetscErrorCode CreateGrid(VpDomain domain, Grid *g)
 {
   PetscReal *lower;
 
@@ -94,13 +94,13 @@ static PetscErrorCode Create(VpDomain domain, Grid *g)
   *g = (Grid){.domain = domain, .grid = {1, 1, 1}};
   PetscCall(PetscCalloc1(3 * (size_t)domain->nbox, &g->slot));
   PetscCall(PetscMalloc1(domain->nbox, &lower));
-  for (int d = 0; d < domain->dim; d++) PetscCall(Enumerate(domain, d, lower, g->slot + (size_t)d * domain->nbox, &g->grid[d]));
+  for (int d = 0; d < domain->dim; d++) PetscCall(NumberSlots(domain, d, lower, g->slot + (size_t)d * domain->nbox, &g->grid[d]));
   PetscCall(PetscFree(lower));
-  PetscCall(Check(g));
+  PetscCall(PlaceBoxes(g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy(Grid *g)
+static PetscErrorCode DestroyGrid(Grid *g)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(g->slot));
@@ -108,8 +108,8 @@ static PetscErrorCode Destroy(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* start[slot] = the cells on a line before the slot's, start[grid] all of them. False where boxes in a slot are cut unlike. Requires: grid
-   <= VP_LONGEST_LINE */
+/* start[slot] = the number of cells on a line before those of the slot; start[grid]: all cells of the line. Returns whether boxes with the
+   same slot along d are cut into equally many cells. Requires: grid <= VP_LONGEST_LINE */
 static PetscBool CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
 {
   for (int32_t i = 0; i <= grid; i++) start[i] = 0;
@@ -123,9 +123,9 @@ static PetscBool CountCells(VpLattice L, int d, const int32_t slot[], int32_t gr
   return PETSC_TRUE;
 }
 
-/* Ensures: extent[0] = 0 where the boxes are on no grid, the boundary has more than one condition by normal, or lines have more than
-   VP_LONGEST_LINE values */
-static PetscErrorCode Measure(VpLattice L, int n, Grid *g, int32_t start[3][VP_LONGEST_LINE + 1], int32_t extent[3])
+/* Sets start and extent. Ensures: extent[0] = 0 if the boxes form no grid, the boundary has more than one condition per normal, or lines
+   have more than VP_LONGEST_LINE values. */
+static PetscErrorCode MeasureLines(VpLattice L, int n, Grid *g, int32_t start[3][VP_LONGEST_LINE + 1], int32_t extent[3])
 {
   const int32_t most = VP_LONGEST_LINE / n;
 
@@ -133,7 +133,7 @@ static PetscErrorCode Measure(VpLattice L, int n, Grid *g, int32_t start[3][VP_L
   extent[0] = 0;
   extent[1] = extent[2] = 1;
   if (L->ncell > PetscPowInt64(most, L->domain->dim) || !VpDomainIsByNormal(L->domain)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Create(L->domain, g));
+  PetscCall(CreateGrid(L->domain, g));
   if (!g->grid[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool counted = (PetscBool)(g->grid[d] <= most);
@@ -151,8 +151,8 @@ PetscErrorCode VpBoxGridFind(VpLattice L, int n, int32_t extent[3])
   Grid    g = {0};
 
   PetscFunctionBegin;
-  PetscCall(Measure(L, n, &g, start, extent));
-  PetscCall(Destroy(&g));
+  PetscCall(MeasureLines(L, n, &g, start, extent));
+  PetscCall(DestroyGrid(&g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,7 +164,7 @@ PetscErrorCode VpBoxGridCells(VpMesh mesh, int n, int32_t extent[3], int32_t **c
 
   PetscFunctionBegin;
   *cell = NULL;
-  PetscCall(Measure(mesh->geometry->lattice, n, &g, start, extent));
+  PetscCall(MeasureLines(mesh->geometry->lattice, n, &g, start, extent));
   if (extent[0]) {
     PetscCall(PetscMalloc1(mesh->ncell, cell));
     for (int32_t i = 0; i < mesh->nsweep; i++) {
@@ -175,6 +175,6 @@ PetscErrorCode VpBoxGridCells(VpMesh mesh, int n, int32_t extent[3], int32_t **c
       (*cell)[at] = i;
     }
   }
-  PetscCall(Destroy(&g));
+  PetscCall(DestroyGrid(&g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

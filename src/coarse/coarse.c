@@ -1,7 +1,7 @@
-/* The coarsest problem: which way it is solved. */
+/* Chooses the way to solve the coarsest level's problem. */
 #include "internal.h"
 
-enum { MOST = 10000 }; /* unknowns beyond which a dense inverse takes too long to make */
+enum { MOST = 10000 }; /* unknowns beyond which a dense inverse takes too much time */
 
 struct VpCoarse_ {
   VpLevel            level;
@@ -9,7 +9,7 @@ struct VpCoarse_ {
   void              *data;
 };
 
-static PetscBool Separates(const VpCoarseCase *c)
+static PetscBool IsSeparable(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_AUTO && c->extent[0]);
 }
@@ -25,12 +25,12 @@ static PetscBool IsHandedOver(const VpCoarseCase *c)
   return (PetscBool)(c->type == VP_COARSE_VOLUMES);
 }
 
-static PetscBool LikesSweeps(const VpCoarseCase *c)
+static PetscBool SuitsSweeps(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));
 }
 
-static PetscBool Always(const VpCoarseCase *c)
+static PetscBool IsAlwaysPossible(const VpCoarseCase *c)
 {
   return PETSC_TRUE;
 }
@@ -38,11 +38,11 @@ static PetscBool Always(const VpCoarseCase *c)
 static const struct {
   const VpCoarseOps *ops;
   PetscBool (*suits)(const VpCoarseCase *);
-} ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, Separates},
+} ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, IsSeparable},
                           [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
                           [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver},
-                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, LikesSweeps},
-                          [VP_WAY_KSP] = {&VpCoarseKSP, Always}};
+                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, SuitsSweeps},
+                          [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
 
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
 {

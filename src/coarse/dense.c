@@ -1,29 +1,28 @@
-/* The coarsest problem's inverse as a dense matrix, where the problem is small. A rank has the rows of its own cells, and gets all of b.
-   The matrix maps values in the level's basis to such values:
+/* The inverse of a small coarsest problem as a dense matrix. A rank has the rows of its own cells, and gathers all of b. The matrix maps
+   values in the level's basis to values in this basis:
 
-       M = E A^-1 L    A in the orthonormal basis; L from the level's basis to that one, E back, both a cell at a time
+       M = E A^-1 L    A: in the orthonormal basis; L: from the level's basis to it, cell by cell; E: back
 
-   Without Dirichlet and Robin sides constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding
-   would lose a small c, and for c = 0 there is no inverse. So a multiple of the projection on constants is added to A,
-   and another one to A^-1, so that their eigenvalue is 1/c there, or 0. Where 1/c is so large that rounding errors of
-   its part hide the rest of A^-1, there is no dense inverse. */
+   Without Dirichlet and Robin sides, constants are an eigenvector of A, whose eigenvalue is the reaction c. Rounding errors would hide a
+   small c, and if c = 0 there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, whose
+   eigenvalue then is 1/c, or 0. If 1/c is so large that its rounding errors hide the rest of A^-1, there is no dense inverse. */
 #include "internal.h"
 #include <float.h>
 
-#define MOST_LOST 0.01 /* the part of A^-1 that rounding errors of 1/c may hide */
+#define MOST_LOST 0.01 /* the fraction of A^-1 that rounding errors of 1/c may hide */
 
 typedef struct {
   VpLevel      level;
   size_t       rows, columns; /* unknowns of this rank, of all ranks */
-  PetscMPIInt *count, *first; /* [ranks] own cells, the first of them */
+  PetscMPIInt *count, *first; /* [ranks] the number of own cells, and the first one */
   VpArrays     arrays;
   const void  *M;       /* [rows][columns] */
-  void        *b;       /* [columns]; NULL where one rank has all cells */
-  double       largest; /* number on the diagonal of A^-1 without the part of constants */
+  void        *b;       /* [columns]; NULL if one rank has all cells */
+  double       largest; /* the largest number on the diagonal of A^-1, without what constants add */
 } Dense;
 
-/* what every rank has of its own cells, for all of them */
-static PetscErrorCode ToAll(const Dense *dense, MPI_Datatype cell, const void *own, void *all)
+/* all = the values of all cells; own: those of own cells */
+static PetscErrorCode GatherCells(const Dense *dense, MPI_Datatype cell, const void *own, void *all)
 {
   const VpMesh mesh = dense->level->mesh;
 
@@ -32,8 +31,8 @@ static PetscErrorCode ToAll(const Dense *dense, MPI_Datatype cell, const void *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one [columns]: the function 1, of norm 1. host: the same level there, orthonormal, double */
-static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one[])
+/* one [columns] = the constant function of norm 1. host: the level in double precision on the host, in the orthonormal basis */
+static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double one[])
 {
   const int    ndof = (int)VpLevelValues(host);
   MPI_Datatype cell;
@@ -44,7 +43,7 @@ static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one
   PetscCall(VpConstant(host, own));
   PetscCallMPI(MPI_Type_contiguous(ndof, MPI_DOUBLE, &cell));
   PetscCallMPI(MPI_Type_commit(&cell));
-  PetscCall(ToAll(dense, cell, own, one));
+  PetscCall(GatherCells(dense, cell, own, one));
   PetscCallMPI(MPI_Type_free(&cell));
   for (size_t i = 0; i < dense->columns; i++) norm += one[i] * one[i];
   for (size_t i = 0; i < dense->columns; i++) one[i] /= sqrt(norm);
@@ -52,8 +51,8 @@ static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the rows of A of all ranks, on each of them. *copy: what holds them */
-static PetscErrorCode RowsOfAll(VpLevel host, VpDenseInverse *d, Mat *copy)
+/* Gathers the rows of A of all ranks on each rank. *copy holds them until RestoreRows(). */
+static PetscErrorCode GatherRows(VpLevel host, VpDenseInverse *d, Mat *copy)
 {
   Mat          A;
   PetscInt     n;
@@ -87,7 +86,7 @@ static PetscErrorCode RestoreRows(VpDenseInverse *d, Mat *copy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the weights of the constants' projection. c: their eigenvalue */
+/* Sets the weights of the projection on constants. c: their eigenvalue */
 static void WeighConstants(double c, VpDenseInverse *d)
 {
   PetscInt k = d->start[0];
@@ -97,8 +96,8 @@ static void WeighConstants(double c, VpDenseInverse *d)
   d->weight[1] = (c > 0 ? 1 / c : 0) - 1 / (c + d->weight[0]);
 }
 
-/* own rows of M */
-static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
+/* Computes own rows of M. */
+static PetscErrorCode InvertRows(Dense *dense, VpDenseInverse *d)
 {
   const VpLevel level = dense->level;
   const size_t  ndof = VpLevelValues(level);
@@ -119,7 +118,7 @@ static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy(void *data)
+static PetscErrorCode DestroyDense(void *data)
 {
   Dense *dense = (Dense *)data;
 
@@ -131,7 +130,7 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
+static PetscErrorCode AllocateDense(VpLevel level, Dense **out)
 {
   const VpMesh mesh = level->mesh;
   const size_t ndof = VpLevelValues(level);
@@ -153,7 +152,7 @@ static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
+static PetscErrorCode CreateDense(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpMesh   mesh = level->mesh;
   const double   c = VpLevelReaction(level), rounding = level->precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON;
@@ -168,26 +167,26 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionBegin;
   diffusion.reaction = 0;
   constants = VpProblemIsSingular(mesh, &diffusion);
-  PetscCall(DenseCreate(level, &dense));
+  PetscCall(AllocateDense(level, &dense));
   PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-  PetscCall(RowsOfAll(host, &inverse, &A));
+  PetscCall(GatherRows(host, &inverse, &A));
   if (constants) {
     PetscCall(PetscMalloc1(dense->columns, &one));
-    PetscCall(ConstantOfAll(dense, host, one));
+    PetscCall(GatherConstant(dense, host, one));
     WeighConstants(c, &inverse);
   }
   inverse.one = one;
   PetscCall(VpLevelDestroy(&host));
-  PetscCall(VpTogether(mesh->comm, dense->rows ? Fill(dense, &inverse) : PETSC_SUCCESS));
+  PetscCall(VpTogether(mesh->comm, dense->rows ? InvertRows(dense, &inverse) : PETSC_SUCCESS));
   PetscCall(RestoreRows(&inverse, &A));
   PetscCall(PetscFree(one));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dense->largest, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
-  if (constants && c > 0 && rounding / c > MOST_LOST * dense->largest) PetscCall(Destroy(dense));
+  if (constants && c > 0 && rounding / c > MOST_LOST * dense->largest) PetscCall(DestroyDense(dense));
   else *data = dense;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode SolveDense(void *data, int32_t n, VpVector b, VpVector x)
 {
   const Dense  *dense = (const Dense *)data;
   const VpLevel level = dense->level;
@@ -197,7 +196,7 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &from));
   if (dense->b) {
-    PetscCall(ToAll(dense, level->unit, from, dense->b));
+    PetscCall(GatherCells(dense, level->unit, from, dense->b));
     from = dense->b;
   }
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
@@ -206,17 +205,18 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where one rank has all cells */
-static PetscBool TakesColumns(const void *data)
+/* whether one rank has all cells */
+static PetscBool DenseTakesColumns(const void *data)
 {
   return (PetscBool) !((const Dense *)data)->b;
 }
 
-static PetscErrorCode View(void *data, PetscViewer viewer)
+static PetscErrorCode ViewDense(void *data, PetscViewer viewer)
 {
   const Dense *dense = (const Dense *)data;
 
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, as a dense matrix: its %d unknowns are few\n", (int)dense->columns);
 }
 
-const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseDense = {
+  .create = CreateDense, .solve = SolveDense, .takes_columns = DenseTakesColumns, .view = ViewDense, .destroy = DestroyDense};

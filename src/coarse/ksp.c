@@ -1,22 +1,22 @@
-/* The coarsest problem solved by a KSP on the assembled matrix, on the host. */
+/* Solves the coarsest problem by a KSP on the assembled matrix, on the host. */
 #include "internal.h"
 #include "../smoother/smoother.h"
 
 typedef struct {
   VpCoarseSolver solver;
   VpLevel        level;
-  Mat            A; /* scale times that of the level */
+  Mat            A; /* `scale` times A of the level */
   double         scale;
   Vec            b, x;
-  double        *outer; /* an outer vector where the level's backend wants it */
-  size_t         bytes; /* of it */
-  VpLevel        thin;  /* of the default preconditioner on larger problems */
-  VpOneSweep     sweep; /* that preconditioner, one sweep */
-} Coarse;
+  double        *outer; /* an outer vector on the level's backend */
+  size_t         bytes; /* size of this vector */
+  VpLevel        thin;  /* the level in double precision on the host, in the thin basis, for `sweep` */
+  VpOneSweep     sweep; /* the default preconditioner of larger problems */
+} CoarseKSP;
 
 static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
 {
-  Coarse            *coarse;
+  CoarseKSP         *coarse;
   const PetscScalar *in;
   PetscScalar       *out;
   VpVector           b;
@@ -33,7 +33,7 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateSweep(Coarse *coarse, PC pc)
+static PetscErrorCode CreateSweep(CoarseKSP *coarse, PC pc)
 {
   VpLevel level = coarse->level;
 
@@ -47,8 +47,8 @@ static PetscErrorCode CreateSweep(Coarse *coarse, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's LU takes pivots below 2e-14 for zeros: the least numbers of A are about 1 */
-static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
+/* Scales A so that its smallest numbers are about 1, because PETSc's LU takes pivots below 2e-14 for zeros. */
+static PetscErrorCode CreateMatrix(CoarseKSP *coarse, PetscBool singular)
 {
   VpLevel   level = coarse->level, outer;
   VpProblem problem = level->problem;
@@ -124,7 +124,7 @@ PetscInt VpCoarseSolverStopped(void *data)
   return stopped;
 }
 
-static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject parent)
+static PetscErrorCode SetUpKSP(CoarseKSP *coarse, const char prefix[], PetscObject parent)
 {
   VpLevel         level = coarse->level;
   const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
@@ -150,21 +150,21 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
+static PetscErrorCode CreateKSP(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
-  Coarse *coarse;
+  CoarseKSP *coarse;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&coarse));
   *data = coarse;
   coarse->level = level;
-  PetscCall(CreateKSP(coarse, prefix, parent));
+  PetscCall(SetUpKSP(coarse, prefix, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode SolveKSP(void *data, int32_t n, VpVector b, VpVector x)
 {
-  Coarse            *coarse = data;
+  CoarseKSP         *coarse = data;
   const VpBackend   *backend = coarse->level->backend;
   PetscScalar       *in;
   const PetscScalar *out;
@@ -185,14 +185,14 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode View(void *data, PetscViewer viewer)
+static PetscErrorCode ViewKSP(void *data, PetscViewer viewer)
 {
-  return KSPView(((Coarse *)data)->solver.ksp, viewer);
+  return KSPView(((CoarseKSP *)data)->solver.ksp, viewer);
 }
 
-static PetscErrorCode Destroy(void *data)
+static PetscErrorCode DestroyKSP(void *data)
 {
-  Coarse *coarse = data;
+  CoarseKSP *coarse = data;
 
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&coarse->solver.ksp));
@@ -206,5 +206,9 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const VpCoarseOps VpCoarseKSP = {
-  .create = Create, .solve = Solve, .view = View, .destroy = Destroy, .get_ksp = VpCoarseSolverGetKSP, .stopped = VpCoarseSolverStopped};
+const VpCoarseOps VpCoarseKSP = {.create = CreateKSP,
+                                 .solve = SolveKSP,
+                                 .view = ViewKSP,
+                                 .destroy = DestroyKSP,
+                                 .get_ksp = VpCoarseSolverGetKSP,
+                                 .stopped = VpCoarseSolverStopped};

@@ -1,7 +1,7 @@
-/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is
-   constant, the boundary has one condition by normal, and every rank with cells has them all. Fast diagonalisation
-   (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the orthonormal basis, so A^-1 = V
-   (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
+/* The exact inverse of A = D_x + D_y + D_z on a mesh that is a grid, by fast diagonalisation (Lynch, Rice, Thomas 1964) of whole grid
+   lines: D_d = V_d lambda_d V_d^T in the orthonormal basis, so A^-1 = V (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A
+   singular A gets its pseudo-inverse. The boxes form a grid, the coefficient is constant, the boundary has one condition per normal, and
+   every rank with cells has all of them. */
 #include "internal.h"
 
 typedef struct {
@@ -10,15 +10,15 @@ typedef struct {
   VpSeparable s;
 } Separable;
 
-/* D_d on the lines of the grid, L [m][m], and what diagonalises it: V [mode][value] and lambda [m], which along the last direction has the
-   reaction, too. same: the first direction with the same L. Along a third direction that there is not m = V = 1, lambda = 0. */
+/* D_d on the lines of the grid, L [m][m], and its modes V [mode][value] with their eigenvalues lambda [m]. Those of the last direction
+   contain the reaction. same: the first direction with the same L. In 2D, the third direction has m = V = 1 and lambda = 0. */
 typedef struct {
   int     m[3], same[3];
   double *L[3], *V[3], *lambda[3];
 } LineModes;
 
-/* D_d on a grid line, L [m][m] */
-static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, double L[])
+/* L [m][m] = D_d on a grid line */
+static PetscErrorCode BuildLineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, double L[])
 {
   const VpView *v = &host->view;
   const int     n = v->n, m = extent[d] * n, step = VpLineStride(d, extent[0], extent[0] * extent[1]);
@@ -44,12 +44,12 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
       }
     }
   }
-  for (int i = 0; i < m; i++) /* rounding apart, it is symmetric */
+  for (int i = 0; i < m; i++) /* removes rounding errors: D_d is symmetric */
     for (int j = 0; j < i; j++) L[(size_t)i * m + j] = L[(size_t)j * m + i] = (L[(size_t)i * m + j] + L[(size_t)j * m + i]) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to = leave^T V and from = V^T enter^T for one direction, a cell at a time. V [mode][value] */
+/* Places to = leave^T V and from = V^T enter^T of one direction; enter and leave act on one cell at a time. V: [mode][value] */
 static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], VpArrays *arrays, VpSeparable *s)
 {
   const double *enter = level->enter, *leave = level->leave;
@@ -74,8 +74,8 @@ static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
-static int SameAs(const LineModes *modes, int to)
+/* the first direction whose lines have the same length and the same matrix as those along `to` */
+static int FindSameDirection(const LineModes *modes, int to)
 {
   const size_t all = PetscSqr((size_t)modes->m[to]);
 
@@ -89,7 +89,7 @@ static int SameAs(const LineModes *modes, int to)
   return to;
 }
 
-static PetscErrorCode Diagonalize(VpDomain domain, int d, LineModes *modes)
+static PetscErrorCode DiagonalizeLines(VpDomain domain, int d, LineModes *modes)
 {
   const int    m = modes->m[d], same = modes->same[d];
   const size_t all = PetscSqr((size_t)m);
@@ -102,7 +102,7 @@ static PetscErrorCode Diagonalize(VpDomain domain, int d, LineModes *modes)
   }
   PetscCall(PetscArraycpy(modes->V[d], modes->L[d], all));
   PetscCall(VpDiagonalize(m, modes->V[d], modes->lambda[d]));
-  /* rounding would hide a small reaction, or that there is none */
+  /* Rounding errors would hide a small reaction, or that there is none. */
   if (VpEndsLeaveConstants(domain->periodic[d] ? VP_SIDE_WRAP : domain->boundary[2 * d].kind, domain->boundary[2 * d + 1].kind))
     VpZeroLeast(m, modes->lambda[d]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,9 +121,9 @@ static PetscErrorCode LineModesCreate(VpLevel host, double reaction, const int32
     modes->V[d][0] = 1;
     modes->L[d][0] = modes->lambda[d][0] = 0;
     if (d >= dim) continue;
-    PetscCall(LineMatrix(host, extent, cell, d, modes->L[d]));
-    modes->same[d] = SameAs(modes, d);
-    PetscCall(Diagonalize(host->mesh->geometry->domain, d, modes));
+    PetscCall(BuildLineMatrix(host, extent, cell, d, modes->L[d]));
+    modes->same[d] = FindSameDirection(modes, d);
+    PetscCall(DiagonalizeLines(host->mesh->geometry->domain, d, modes));
   }
   for (int i = 0; i < modes->m[dim - 1]; i++) modes->lambda[dim - 1][i] += reaction;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,7 +136,7 @@ static PetscErrorCode LineModesDestroy(LineModes *modes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* fills *s, whose extent is set */
+/* Fills *s. Requires: its extent is set. */
 static PetscErrorCode PlaceModes(VpLevel level, const LineModes *modes, const int32_t cell[], VpArrays *arrays, VpSeparable *s)
 {
   const int dim = level->mesh->dim;
@@ -154,7 +154,7 @@ static PetscErrorCode PlaceModes(VpLevel level, const LineModes *modes, const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy(void *data)
+static PetscErrorCode DestroySeparable(void *data)
 {
   PetscFunctionBegin;
   PetscCall(VpArraysRelease(&((Separable *)data)->arrays));
@@ -162,8 +162,8 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* host: the same level there, orthonormal, double, without reaction */
-static PetscErrorCode Place(Separable *s, VpLevel host, const int32_t cell[])
+/* host: the level in double precision on the host, in the orthonormal basis and without reaction */
+static PetscErrorCode PlaceInverse(Separable *s, VpLevel host, const int32_t cell[])
 {
   LineModes modes;
 
@@ -174,19 +174,19 @@ static PetscErrorCode Place(Separable *s, VpLevel host, const int32_t cell[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
+static PetscErrorCode CreateSeparable(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpMesh mesh = level->mesh;
   VpProblem    problem = level->problem;
   Separable   *s;
   VpLevel      host;
   int32_t      extent[3], *cell = NULL;
-  int          whole; /* every rank that has cells has all of them */
+  int          whole; /* Every rank with cells has all of them. */
 
   PetscFunctionBegin;
   whole = !mesh->nown || mesh->nsweep == mesh->ncell;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &whole, 1, MPI_INT, MPI_LAND, mesh->comm));
-  if (whole) PetscCall(VpBoxGridCells(mesh, level->basis.n, extent, &cell)); /* the same everywhere */
+  if (whole) PetscCall(VpBoxGridCells(mesh, level->basis.n, extent, &cell)); /* with the same result on all ranks */
   if (cell) {
     PetscCall(PetscNew(&s));
     s->level = level;
@@ -194,7 +194,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
     PetscCall(PetscArraycpy(s->s.extent, extent, 3));
     problem.reaction = 0;
     PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-    PetscCall(VpTogether(mesh->comm, mesh->nown ? Place(s, host, cell) : PETSC_SUCCESS));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? PlaceInverse(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *data = s;
   }
@@ -202,7 +202,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode SolveSeparable(void *data, int32_t n, VpVector b, VpVector x)
 {
   const Separable *s = (const Separable *)data;
   const VpLevel    level = s->level;
@@ -219,14 +219,18 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool TakesColumns(const void *data)
+static PetscBool SeparableTakesColumns(const void *data)
 {
   return (PetscBool)(VpMeshRanks(((const Separable *)data)->level->mesh) == 1);
 }
 
-static PetscErrorCode View(void *data, PetscViewer viewer)
+static PetscErrorCode ViewSeparable(void *data, PetscViewer viewer)
 {
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
-const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseSeparable = {.create = CreateSeparable,
+                                       .solve = SolveSeparable,
+                                       .takes_columns = SeparableTakesColumns,
+                                       .view = ViewSeparable,
+                                       .destroy = DestroySeparable};

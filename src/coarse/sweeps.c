@@ -1,16 +1,16 @@
-/* The coarsest problem solved by pairs of sweeps, one in the order of colours and one in the reverse order, so that they are symmetric. */
+/* Solves the coarsest problem by pairs of sweeps, one in the order of colours and one in reverse order, so that a pair is symmetric. */
 #include "internal.h"
 #include "../smoother/smoother.h"
 
-#define REDUCTION  1e-4 /* of the error, by all pairs ... */
-#define MOST_PAIRS 12   /* ... of which there are so many at most */
+#define REDUCTION  1e-4 /* factor by which all pairs together reduce the error */
+#define MOST_PAIRS 12   /* most pairs of a solve */
 
 typedef struct {
   int        pairs;
   VpSmoother smoother;
 } Pairs;
 
-/* x += about A^-1 (b - A x). On a level as small as this one every sweep waits for all of its ghosts. */
+/* Approximates x += A^-1 (b - A x). Every sweep waits for all of its ghosts first. */
 static PetscErrorCode SweepPair(VpSmoother smoother, VpVector b, VpVector x)
 {
   PetscFunctionBegin;
@@ -22,8 +22,8 @@ static PetscErrorCode SweepPair(VpSmoother smoother, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = random numbers, through outer vectors on the host and the backend */
-static PetscErrorCode Randomize(PetscInt n, double *host, double *outer, VpVector x)
+/* x = random numbers. host, outer [n]: scratch for outer vectors, on the host and on the backend */
+static PetscErrorCode SetRandom(PetscInt n, double *host, double *outer, VpVector x)
 {
   PetscRandom generator;
 
@@ -37,8 +37,8 @@ static PetscErrorCode Randomize(PetscInt n, double *host, double *outer, VpVecto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *norm = that of x over all ranks, through the same vectors */
-static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, double *norm)
+/* *norm = the norm of x over all ranks. host, outer: as above */
+static PetscErrorCode FindNorm(PetscInt n, double *host, double *outer, VpVector x, double *norm)
 {
   PetscFunctionBegin;
   PetscCall(VpVectorLeave(x, PETSC_FALSE, 1, outer));
@@ -50,7 +50,7 @@ static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* how many pairs reduce an error, A x = 0 from random x, by REDUCTION; 0: more than MOST_PAIRS */
+/* *pairs = the number of pairs that reduce a random error by REDUCTION; 0: more than MOST_PAIRS */
 static PetscErrorCode CountPairs(VpLevel level, VpSmoother smoother, int *pairs)
 {
   const PetscInt n = level->mesh->nown * (PetscInt)VpLevelValues(level);
@@ -63,11 +63,11 @@ static PetscErrorCode CountPairs(VpLevel level, VpSmoother smoother, int *pairs)
   PetscCall(VpVectorCreate(level, 2, "coarse sweeps", &x));
   PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(n * sizeof(double), "coarse sweeps", &outer)));
   PetscCall(PetscMalloc1(n, &host));
-  PetscCall(Randomize(n, host, (double *)outer, x));
-  PetscCall(Norm(n, host, (double *)outer, x, &first));
+  PetscCall(SetRandom(n, host, (double *)outer, x));
+  PetscCall(FindNorm(n, host, (double *)outer, x, &first));
   for (*pairs = 0, norm = first; *pairs <= MOST_PAIRS && norm > REDUCTION * first; (*pairs)++) {
     PetscCall(SweepPair(smoother, b, x));
-    PetscCall(Norm(n, host, (double *)outer, x, &norm));
+    PetscCall(FindNorm(n, host, (double *)outer, x, &norm));
   }
   if (*pairs > MOST_PAIRS || !(norm <= REDUCTION * first)) *pairs = 0;
   PetscCall(PetscFree(host));
@@ -77,7 +77,7 @@ static PetscErrorCode CountPairs(VpLevel level, VpSmoother smoother, int *pairs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy(void *data)
+static PetscErrorCode DestroyPairs(void *data)
 {
   PetscFunctionBegin;
   PetscCall(VpSmootherDestroy(&((Pairs *)data)->smoother));
@@ -85,7 +85,7 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
+static PetscErrorCode CreatePairs(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   Pairs *p;
 
@@ -95,11 +95,11 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_AUTO, 0, &p->smoother));
   PetscCall(CountPairs(level, p->smoother, &p->pairs));
   if (p->pairs) *data = p;
-  else PetscCall(Destroy(p));
+  else PetscCall(DestroyPairs(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode SolvePairs(void *data, int32_t n, VpVector b, VpVector x)
 {
   const Pairs *p = data;
 
@@ -109,9 +109,9 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode View(void *data, PetscViewer viewer)
+static PetscErrorCode ViewPairs(void *data, PetscViewer viewer)
 {
   return PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * ((const Pairs *)data)->pairs);
 }
 
-const VpCoarseOps VpCoarsePairs = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarsePairs = {.create = CreatePairs, .solve = SolvePairs, .view = ViewPairs, .destroy = DestroyPairs};

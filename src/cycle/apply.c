@@ -1,5 +1,5 @@
-/* A cycle as a linear map, z = M r, and how its launches are recorded: whole, or before and after a coarsest level whose KSP works on the
-   host. */
+/* Applies a cycle as a linear map, z = M r. Its launches are recorded as a whole, or as two pieces, before and after the solve of a
+   coarsest level whose KSP works on the host. */
 #include "internal.h"
 
 static PetscLogDouble *const counters[VP_COUNTERS] = {&petsc_isend_ct, &petsc_isend_len, &petsc_irecv_ct, &petsc_irecv_len};
@@ -8,11 +8,11 @@ typedef struct {
   VpWork    work;
   void     *context;
   PetscBool done;
-} Run;
+} Replay;
 
-static PetscErrorCode GoThrough(void *context)
+static PetscErrorCode RunWork(void *context)
 {
-  Run *run = context;
+  Replay *run = context;
 
   PetscFunctionBegin;
   PetscCall(run->work(run->context));
@@ -20,9 +20,9 @@ static PetscErrorCode GoThrough(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the work was gone through: what became of vectors and counters, which were `flops` and `counted` before */
-static PetscErrorCode Remember(VpRecorded *recorded, PetscInt n, const VpVector vectors[], PetscLogDouble flops,
-                               const PetscLogDouble counted[])
+/* Notes what the work has done to vectors and counters. flops, counted: the counters before it */
+static PetscErrorCode RememberEffects(VpRecorded *recorded, PetscInt n, const VpVector vectors[], PetscLogDouble flops,
+                                      const PetscLogDouble counted[])
 {
   PetscLogDouble now;
 
@@ -37,7 +37,7 @@ static PetscErrorCode Remember(VpRecorded *recorded, PetscInt n, const VpVector 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Restore(VpLevel level, const VpRecorded *recorded, PetscInt n, const VpVector vectors[])
+static PetscErrorCode RepeatEffects(VpLevel level, const VpRecorded *recorded, PetscInt n, const VpVector vectors[])
 {
   PetscFunctionBegin;
   PetscCall(VpLogFlops(level, recorded->flops));
@@ -50,15 +50,15 @@ static PetscErrorCode Restore(VpLevel level, const VpRecorded *recorded, PetscIn
 
 PetscErrorCode VpReplay(VpLevel level, VpRecorded *recorded, PetscInt n, const VpVector vectors[], VpWork work, void *context)
 {
-  Run            run = {work, context, PETSC_FALSE};
+  Replay         run = {work, context, PETSC_FALSE};
   PetscLogDouble flops, counted[VP_COUNTERS];
 
   PetscFunctionBegin;
   PetscCall(PetscGetFlops(&flops));
   for (int i = 0; i < VP_COUNTERS; i++) counted[i] = *counters[i];
-  PetscCall(level->backend->replay(&recorded->recording, GoThrough, &run));
-  if (run.done) PetscCall(Remember(recorded, n, vectors, flops, counted));
-  else PetscCall(Restore(level, recorded, n, vectors));
+  PetscCall(level->backend->replay(&recorded->recording, RunWork, &run));
+  if (run.done) PetscCall(RememberEffects(recorded, n, vectors, flops, counted));
+  else PetscCall(RepeatEffects(level, recorded, n, vectors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,7 +95,7 @@ PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Whole(void *context)
+static PetscErrorCode RunWhole(void *context)
 {
   const VpPass *pass = context;
 
@@ -106,7 +106,7 @@ static PetscErrorCode Whole(void *context)
 }
 
 /* No message may be in flight when a recording ends. */
-static PetscErrorCode AllDown(void *context)
+static PetscErrorCode RunDown(void *context)
 {
   const VpPass *pass = context;
   const VpCycle cycle = pass->cycle;
@@ -119,7 +119,7 @@ static PetscErrorCode AllDown(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AllUp(void *context)
+static PetscErrorCode RunUp(void *context)
 {
   const VpPass *pass = context;
 
@@ -145,11 +145,11 @@ PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
   VpRecorded *recorded = cycle->at[l].recorded[!!transpose];
 
   PetscFunctionBegin;
-  if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, Whole, &pass));
+  if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, RunWhole, &pass));
   else {
-    PetscCall(ReplayPass(cycle, recorded, AllDown, &pass));
+    PetscCall(ReplayPass(cycle, recorded, RunDown, &pass));
     PetscCall(VpCycleSolveCoarsest(cycle));
-    PetscCall(ReplayPass(cycle, recorded + 1, AllUp, &pass));
+    PetscCall(ReplayPass(cycle, recorded + 1, RunUp, &pass));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
-/* A cycle for several vectors at once: one for a mesh whose cells are there so many times. All kernels and messages
-   serve all columns together, so that small levels take little more time than for one. The coarsest level is solved as
-   the base cycle solves it, for all columns at once or one by one. */
+/* A cycle for several vectors at once: a cycle for a mesh of n copies of all cells. All kernels and messages serve all columns together, so
+   that small levels take little more time than for one column. The coarsest level is solved as in the base cycle, for all columns at once
+   or one by one. */
 #include "internal.h"
 
 enum { MOST_COLUMNS = 16 };
@@ -11,7 +11,7 @@ struct VpColumns_ {
   VpVector *right, *left; /* [n] windows of the finest level's b and x */
 };
 
-/* Small levels wait for messages, or for launches, which several columns share. */
+/* Limits the columns by unknowns: only small levels, which wait for messages or launches, gain from several columns. */
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
   const double ranks = (double)VpMeshRanks(finest->mesh);
@@ -20,7 +20,7 @@ PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), finest->backend->prefers->most_columns / unknowns);
 }
 
-/* A move and the leaves of an adaptive mesh know one copy. Finite volumes take columns one by one, from x = 0. */
+/* Moves and the leaves of an adaptive mesh work on one copy only. Finite volumes take columns one by one, from x = 0. */
 PetscBool VpColumnsCan(VpCycle cycle)
 {
   for (PetscInt l = 1; l < cycle->nlevel; l++) {

@@ -1,16 +1,16 @@
-/* How many levels a cycle has. On a device a level's inverse, where it separates (coarse/separable.c) or is small (coarse/dense.c), may
-   take less time than the cycle on it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one
-   that makes the cycle cheapest. */
+/* Chooses the number of levels of a cycle. On a device, the inverse of a level that separates (coarse/separable.c) or is small
+   (coarse/dense.c) may take less time than the cycle on it and on all coarser levels, because launches take long for few unknowns. The
+   coarsest level is the one with the cheapest cycle. */
 #include "internal.h"
 #include <float.h>
 
-#define NOISE        0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
+#define NOISE        0.1 /* largest fraction of a residual that rounding errors of the finest level's inverse may leave */
 #define STEPS        3.  /* iterations with several levels */
-#define NEARLY_CUBES 0.6 /* the least ratio of two sizes of such cells */
+#define NEARLY_CUBES 0.6 /* smallest ratio of two sizes of cells that are nearly cubes */
 #define SOLVES       40. /* solves that share the set-up of a dense inverse */
 
-/* Among nearly cubes, the sweeps of a finer level also remove what those of coarser ones leave at corners. A second repeat helps from
-   degree 3 on. */
+/* If cells are nearly cubes, coarser levels do not repeat sweeps, because those of finer levels remove what is left near corners. A second
+   repeat helps from degree 3 on. */
 PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice finest, PetscBool coarse)
 {
   if (options->corners != PETSC_DECIDE) return options->corners;
@@ -18,7 +18,7 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice fin
   return degree <= 2 ? 1 : 2;
 }
 
-/* by the bytes that are read and written: at degree 1 in 3D a level costs less than its finite volumes */
+/* At degree 1 in 3D a level reads and writes fewer bytes than its finite volumes, so it is handed over later. */
 PetscReal VpHandoverRatio(const VpCycleOptions *options, int dim, int degree)
 {
   if (options->handover > 0) return options->handover;
@@ -49,7 +49,7 @@ PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Near corners the sweep is repeated over few patches. */
+/* seconds of the sweeps on a level. Repeats near corners cost launches, but no time for their few patches. */
 static double LevelCost(const VpLevelCosts *costs, const VpCycleOptions *o, PetscInt corners, VpLattice L, double unknowns)
 {
   const double repeats = VpDomainHasCorners(L->domain) ? (double)corners : 0;
@@ -57,12 +57,13 @@ static double LevelCost(const VpLevelCosts *costs, const VpCycleOptions *o, Pets
   return (double)(o->pre + o->post) * ((1 + repeats) * (1 << L->domain->dim) * costs->color + unknowns * costs->value);
 }
 
+/* seconds of a dense inverse */
 static double DenseCost(const VpLevelCosts *costs, double rows)
 {
   return costs->product + costs->entry * rows * rows;
 }
 
-/* of the inverse along lines */
+/* seconds of the inverse along lines */
 static double LinesCost(const VpLevelCosts *costs, int n, int dim, const int32_t extent[3])
 {
   const double unknowns = (double)extent[0] * extent[1] * extent[2] * pow(n, dim);
@@ -72,7 +73,7 @@ static double LinesCost(const VpLevelCosts *costs, int n, int dim, const int32_t
   return cost;
 }
 
-/* of the level's inverse. 0: it has none */
+/* seconds of the level's inverse; 0: it has none */
 static double InverseCost(const VpLevelCosts *costs, const VpCoarseCase *c)
 {
   switch (VpCoarseExpect(c)) {
@@ -85,17 +86,18 @@ static double InverseCost(const VpLevelCosts *costs, const VpCoarseCase *c)
   }
 }
 
-/* of the set-up of the level's inverse, for one solve */
+/* seconds of the set-up of the level's inverse, divided by the solves that share it */
 static double SetUpCost(const VpLevelCosts *costs, const VpCoarseCase *c)
 {
   return VpCoarseExpect(c) == VP_WAY_DENSE ? costs->invert / SOLVES * pow(VpCoarseUnknowns(c), 3) : 0;
 }
 
-/* About A's condition number times the rounding error. No sweep removes what this leaves of a residual of the finest level. */
-static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision)
+/* About A's condition number times the rounding error: the fraction of a residual that the finest level's inverse leaves, and which no
+   sweep removes. */
+static double InverseNoise(VpLattice L, const VpProblem *problem, VpPrecision precision)
 {
   const VpDomain domain = L->domain;
-  const double   n = problem->degree + 1, bound = 2 * problem->penalty * (n - 1) * n * n * n; /* of h^2 A along a direction */
+  const double   n = problem->degree + 1, bound = 2 * problem->penalty * (n - 1) * n * n * n; /* bound of h^2 A along a direction */
   double         longest = 0, largest = 0;
 
   for (int d = 0; d < domain->dim; d++) {
@@ -111,10 +113,10 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* the cheapest of the levels on one rank that have an inverse. uniform: so is the coefficient; npartial: levels before the lattices', of an
-   adaptive mesh; first: the finest of these on one rank */
-static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, const VpPrefers *prefers, PetscBool uniform,
-                               VpLattice const lattice[], PetscInt npartial, int first, VpLevelCount *count)
+/* Finds the cheapest coarsest level among those on one rank that have an inverse. uniform: whether the coefficient is; npartial: partial
+   levels, which are finer than lattice[0]; first: the finest lattice on one rank */
+static PetscErrorCode FindCheapest(const VpProblem *problem, const VpCycleOptions *o, const VpPrefers *prefers, PetscBool uniform,
+                                   VpLattice const lattice[], PetscInt npartial, int first, VpLevelCount *count)
 {
   const VpLevelCosts *costs = &prefers->costs[o->precision];
   const int           n = problem->degree + 1;
@@ -131,7 +133,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     if (inverse > 0) {
       count->all = above + inverse;
       solve = (l || npartial ? STEPS : costs->steps) * (costs->step + count->all) + SetUpCost(costs, &c);
-      if ((l || npartial || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
+      if ((l || npartial || InverseNoise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
         count->levels = npartial + l + 1;
         count->seconds = count->all;
@@ -144,7 +146,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* that have cells of the l-th lattice */
+/* the number of ranks with cells of the l-th lattice */
 static PetscInt RanksOf(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
                         VpLattice const lattice[], int l)
 {
@@ -172,7 +174,7 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
     int first = 0;
 
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
-    PetscCall(Cheapest(problem, o, prefers, uniform, lattice, npartial, first, count));
+    PetscCall(FindCheapest(problem, o, prefers, uniform, lattice, npartial, first, count));
   }
   if (count->levels > npartial && count->levels <= npartial + count->most) {
     const int    l = (int)(count->levels - npartial - 1);

@@ -1,16 +1,15 @@
-/* Nested iteration, an initial guess: the coarsest problem is solved, then on every level below the finest the prolonged solution is
-   refined once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. On an
-   adaptive mesh this ends at the finest level that covers the domain. From there the solution is prolonged and smoothed from one partial
-   level to the next (VpCycleRise).
+/* Nested iteration finds an initial guess. It solves the coarsest problem. On each finer level but the finest, it prolongs the solution and
+   refines it once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are in double precision. On an adaptive
+   mesh this ends at the finest level that covers the domain. From there VpCycleRise() prolongs and smooths the solution.
 
-   The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
+   The right-hand sides b_l = P^T b are restricted in the cycle's precision, because the guess has larger errors than their rounding. */
 #include "internal.h"
 
 struct VpNested_ {
   VpCycle       cycle;
   PetscInt      nlevel, first; /* first: the finest level that covers the domain */
-  VpCycleLevel *at;            /* [nlevel] outer operators from `first` on; below the finest, which is the caller's, with b, x, move */
-  VpVector     *vectors;       /* [5 nlevel] scratch for lists of those b and x, and of the cycle's below the finest level */
+  VpCycleLevel *at;            /* [nlevel] outer operators from `first` on. The finest is the caller's, and others have b, x and move. */
+  VpVector     *vectors;       /* [5 nlevel] scratch for a list of these b and x, and of the cycle's vectors below the finest level */
   VpRecorded    below;         /* the work on all levels but the finest */
 };
 
@@ -27,7 +26,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   nested->first = cycle->npartial;
   PetscCall(PetscCalloc2(nlevel, &nested->at, 5 * nlevel, &nested->vectors));
   nested->at[0].level = VpReference(finest);
-  if (!cycle->npartial && cycle->at[0].level->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
+  if (!cycle->npartial && cycle->at[0].level->mesh != finest->mesh) { /* The cycle works on a copy, which has other coarser meshes. */
     PetscCall(VpLevelCreateOuter(cycle->at[0].level->mesh, &finest->problem, finest->backend, &nested->at[0].level));
     PetscCall(VpLevelDestroy(&finest));
     finest = nested->at[0].level;
@@ -69,8 +68,8 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the own values of an outer vector that is about to be written */
-static PetscErrorCode Write(VpVector v, double **values)
+/* *values = own values of an outer vector that is about to be written */
+static PetscErrorCode WriteOwn(VpVector v, double **values)
 {
   void *own;
 
@@ -80,8 +79,8 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors, where those of partial levels stay. On leaves b is their own, and no
-   restriction. */
+/* Computes b_l of all levels below the finest in the cycle's vectors, where those of partial levels stay. On leaves, b is the leaves' own
+   instead of a restriction. */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
@@ -95,14 +94,14 @@ static PetscErrorCode RestrictAll(VpNested nested)
     PetscCall(VpRestrict(at[-1].level, at->move, at[-1].b, at->b));
     PetscCall(VpCycleFromLeaves(cycle, l));
     if (l < nested->first) continue;
-    PetscCall(Write(nested->at[l].b, &b));
+    PetscCall(WriteOwn(nested->at[l].b, &b));
     PetscCall(VpVectorLeave(at->b, PETSC_FALSE, 1, b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x = M b on the coarsest level, x += M (b - A x) on others */
-static PetscErrorCode Refine(VpNested nested, PetscInt l)
+static PetscErrorCode RefineOnce(VpNested nested, PetscInt l)
 {
   const VpCycleLevel *at = &nested->at[l];
   const PetscBool     add = (PetscBool)(l < nested->nlevel - 1);
@@ -118,12 +117,12 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
     PetscCall(VpVectorReadBegin(at->x, at->level->reads, &x, &ghosts));
     PetscCall(VpVectorEnterResidual(r, at->level, 1, x, ghosts, b, NULL));
   } else PetscCall(VpVectorEnter(r, 1, b));
-  PetscCall(Write(at->x, &refined));
+  PetscCall(WriteOwn(at->x, &refined));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, add, 1, refined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x of level l = P x of the next */
+/* x of level l = P x of the next level */
 static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
 {
   const VpCycleLevel *at = &nested->at[l];
@@ -131,8 +130,8 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
   return VpProlong(at->level, at[1].move, at[1].x, at->level->view.nown, PETSC_FALSE, x);
 }
 
-/* from b of the cycle's finest level to the solution on the next */
-static PetscErrorCode Below(void *context)
+/* Computes the solution on the level below the finest from b of the cycle's finest level. */
+static PetscErrorCode SolveBelow(void *context)
 {
   VpNested       nested = (VpNested)context;
   const PetscInt last = nested->nlevel - 1;
@@ -140,17 +139,17 @@ static PetscErrorCode Below(void *context)
 
   PetscFunctionBegin;
   PetscCall(RestrictAll(nested));
-  PetscCall(Refine(nested, last));
+  PetscCall(RefineOnce(nested, last));
   for (PetscInt l = last - 1; l >= PetscMax(1, nested->first); l--) {
-    PetscCall(Write(nested->at[l].x, &x));
+    PetscCall(WriteOwn(nested->at[l].x, &x));
     PetscCall(ProlongTo(nested, l, x));
-    PetscCall(Refine(nested, l));
+    PetscCall(RefineOnce(nested, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the guess on all leaves, from the solution on the finest level that covers the domain */
-static PetscErrorCode Above(VpNested nested, double *x)
+/* x = the guess on all leaves, from the solution on the finest level that covers the domain */
+static PetscErrorCode RiseToLeaves(VpNested nested, double *x)
 {
   const VpCycle  cycle = nested->cycle;
   const PetscInt l = nested->first;
@@ -176,22 +175,22 @@ static PetscErrorCode ReplayBelow(VpNested nested)
     nested->vectors[n++] = nested->at[l].b;
     nested->vectors[n++] = nested->at[l].x;
   }
-  PetscCall(VpReplay(cycle->at[0].level, &nested->below, n, nested->vectors, Below, nested));
+  PetscCall(VpReplay(cycle->at[0].level, &nested->below, n, nested->vectors, SolveBelow, nested));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
-  for (PetscInt l = PetscMax(1, nested->first); l < nested->nlevel; l++) { /* an error may have ended the last guess anywhere */
+  for (PetscInt l = PetscMax(1, nested->first); l < nested->nlevel; l++) { /* An error may have interrupted the last guess. */
     PetscCall(VpVectorAbandon(nested->at[l].b));
     PetscCall(VpVectorAbandon(nested->at[l].x));
   }
   if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
     if (nested->cycle->whole && !nested->first) PetscCall(ReplayBelow(nested));
-    else PetscCall(Below(nested));
-    if (nested->first) PetscCall(Above(nested, x));
+    else PetscCall(SolveBelow(nested));
+    if (nested->first) PetscCall(RiseToLeaves(nested, x));
     else PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

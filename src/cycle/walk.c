@@ -1,16 +1,16 @@
-/* The way through the levels: V, W and F cycles, and what an adaptive mesh adds. Level 0 is the finest. Every level has vectors b, x and,
-   where it is needed, r = b - A x. */
+/* Walks through the levels: V, W and F cycles, and the partial levels of an adaptive mesh. Level 0 is the finest. Every level has vectors b
+   and x, and r = b - A x where it is needed. */
 #include "internal.h"
 
-/* x = S(...S(x)) */
-static PetscErrorCode Smooth(const VpCycleLevel *at, PetscInt count, PetscBool reverse)
+/* Sweeps `count` times (at->repeats times as often). */
+static PetscErrorCode SmoothLevel(const VpCycleLevel *at, PetscInt count, PetscBool reverse)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < count * at->repeats; i++) PetscCall(VpSmootherSweep(at->smoother, reverse, at->b, at->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = b - A x. All ghosts of x are fetched: prolongation adds to them. */
+/* r = b - A x. Fetches all ghosts of x, because the prolongation will add to them. */
 static PetscErrorCode ComputeResidual(VpCycleLevel *at)
 {
   const VpLevel level = at->level;
@@ -31,7 +31,7 @@ static PetscErrorCode ComputeResidual(VpCycleLevel *at)
 }
 
 /* x += P x of the next level */
-static PetscErrorCode Correct(const VpCycleLevel *at)
+static PetscErrorCode CorrectLevel(const VpCycleLevel *at)
 {
   const VpLevel level = at->level;
   PetscBool     add;
@@ -74,7 +74,7 @@ PetscErrorCode VpCycleToLeaves(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b += sign times what x of the next level adds to A x on this one */
+/* b += sign times the terms that x of the next level adds to A x on this level */
 static PetscErrorCode AddCoarse(const VpCycleLevel *at, int sign)
 {
   const void *coarse;
@@ -87,8 +87,8 @@ static PetscErrorCode AddCoarse(const VpCycleLevel *at, int sign)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b of the next level -= what x adds there and, where the coefficient varies, what the next level's x adds there over that level's own
-   form */
+/* b of the next level -= the terms that x adds to A x there and, where the coefficient varies, those that the next level's x adds beyond
+   its own form */
 static PetscErrorCode SubtractFine(const VpCycleLevel *at)
 {
   const void *values, *coarse;
@@ -102,7 +102,7 @@ static PetscErrorCode SubtractFine(const VpCycleLevel *at)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one step of interface patches */
+/* Solves on the interface patches of a step. */
 static PetscErrorCode SolveStep(const VpCycleLevel *at, int step)
 {
   const VpPartial  *p = at->partial;
@@ -120,9 +120,9 @@ static PetscErrorCode SolveStep(const VpCycleLevel *at, int step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves on the interface patches between a level and the next one. Both x get the corrections, and b is updated for the next level's x.
-   Requires: AddCoarse with sign -1 has changed b for that x; the next level's b is the leaves' own, changed likewise where that level is
-   partial. The patches themselves take off what SubtractFine does. */
+/* Solves on all interface patches between a level and the next one. Corrects both x, and updates b for the next level's x. The patches
+   themselves subtract what SubtractFine() does. Requires: AddCoarse() with sign -1 has changed b for that x; b of the next level is the
+   leaves' own, and if that level is partial, AddCoarse() has changed it, too. */
 static PetscErrorCode SolveInterfaces(const VpCycleLevel *at, PetscBool reverse)
 {
   PetscFunctionBegin;
@@ -136,10 +136,11 @@ static PetscErrorCode SolveInterfaces(const VpCycleLevel *at, PetscBool reverse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The way down on a partial level. Pre-smoothing also writes x of the next level's leaves, which stays, and for which the leaves' own b is
-   needed. Values beyond the end count as 0 in the residual, which on those leaves is b less what this level adds to A x. Where the
-   coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
-static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
+/* Goes down from a partial level. Pre-smoothing also corrects x on the next level's leaves, which stays and needs the leaves' own b. In the
+   residual, values beyond the level's end count as 0. On the next level's leaves, the residual is b less the terms that this level adds to
+   A x. Where the coefficient varies, the coarser level has smaller terms there, and on the cells beyond, than the leaves and this level
+   have. */
+static PetscErrorCode GoDownPartial(VpCycle cycle, PetscInt l)
 {
   VpCycleLevel  *at = &cycle->at[l];
   const PetscInt count = cycle->options.pre;
@@ -163,9 +164,9 @@ static PetscErrorCode DownPartial(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoothing on the way up on a partial level: patches, interface patches, then once more those patches that see cells beyond the end.
-   Interface patches take the leaves' own b, which pre-smoothing has changed. */
-static PetscErrorCode UpPartial(VpCycle cycle, PetscInt l)
+/* Smooths on the way up on a partial level: patches, interface patches, then once more the patches that see cells beyond the end. Interface
+   patches take the leaves' own b, which pre-smoothing has changed. */
+static PetscErrorCode GoUpPartial(VpCycle cycle, PetscInt l)
 {
   const VpCycleLevel *at = &cycle->at[l];
 
@@ -181,8 +182,9 @@ static PetscErrorCode UpPartial(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothing a finest level with most of the cells costs most of a cycle; without it a solve begins at a few percent of the residual. Where
-   cells crowd at a point it costs little; without it a solve would begin at more than the residual. */
+/* Does not smooth a finest level with most of the cells: this would cost most of a cycle, and a solve begins at a few percent of the
+   residual without it. A finest level whose cells crowd at a point costs little, and a solve would begin at more than the residual without
+   it. */
 PetscErrorCode VpCycleRise(VpCycle cycle)
 {
   const PetscBool large = (PetscBool)(2 * (double)cycle->at[0].level->mesh->ncell > 3 * (double)cycle->at[1].level->mesh->ncell);
@@ -190,8 +192,8 @@ PetscErrorCode VpCycleRise(VpCycle cycle)
   PetscFunctionBegin;
   for (PetscInt l = cycle->npartial - 1; l >= 0; l--) {
     PetscCall(VpVectorZero(cycle->at[l].x));
-    PetscCall(Correct(&cycle->at[l]));
-    if (l || !large) PetscCall(UpPartial(cycle, l));
+    PetscCall(CorrectLevel(&cycle->at[l]));
+    if (l || !large) PetscCall(GoUpPartial(cycle, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,11 +206,11 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
 
   PetscFunctionBegin;
   if (l < pass->cycle->npartial) {
-    PetscCall(DownPartial(pass->cycle, l));
+    PetscCall(GoDownPartial(pass->cycle, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!at->smoother) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Smooth(at, pass->transpose ? o->post : o->pre, (PetscBool)(pass->transpose || o->symmetric)));
+  PetscCall(SmoothLevel(at, pass->transpose ? o->post : o->pre, (PetscBool)(pass->transpose || o->symmetric)));
   if (!VpVectorIsZero(at->x)) {
     PetscCall(ComputeResidual(at));
     r = at->r;
@@ -226,10 +228,10 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   const VpCycleLevel   *at = &pass->cycle->at[l];
 
   PetscFunctionBegin;
-  if (l < pass->cycle->nlevel - 1) PetscCall(Correct(at));
+  if (l < pass->cycle->nlevel - 1) PetscCall(CorrectLevel(at));
   PetscCall(VpVectorArrive(at->b));
-  if (l < pass->cycle->npartial) PetscCall(UpPartial(pass->cycle, l));
-  else if (at->smoother) PetscCall(Smooth(at, pass->transpose ? o->pre : o->post, (PetscBool)(pass->transpose && !o->symmetric)));
+  if (l < pass->cycle->npartial) PetscCall(GoUpPartial(pass->cycle, l));
+  else if (at->smoother) PetscCall(SmoothLevel(at, pass->transpose ? o->pre : o->post, (PetscBool)(pass->transpose && !o->symmetric)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,7 +248,7 @@ PetscErrorCode VpCycleTurn(const VpPass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* takes one column after the other, in vectors of their own */
+/* Solves for one column after the other, in vectors of one column. */
 static PetscErrorCode SolveColumns(VpCycle cycle, VpVector b, VpVector x)
 {
   const VpLevel level = cycle->column_b->level;
@@ -281,9 +283,9 @@ PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. A repeated coarse
-   correction starts from the previous one. */
-static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
+/* x += M (b - A x) from level l down. An F cycle corrects by an F cycle, then by a V cycle, and its adjoint in reverse order. A repeated
+   coarse correction starts from the previous one. */
+static PetscErrorCode CycleFrom(const VpPass *pass, PetscInt l, VpCycleType type)
 {
   const VpCycle  cycle = pass->cycle;
   const PetscInt visits = type == VP_CYCLE_V ? 1 : cycle->at[l].visits;
@@ -295,7 +297,7 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
     PetscCall(VpCycleSolveCoarsest(cycle));
   } else {
     for (PetscInt visit = 0; visit < visits; visit++)
-      PetscCall(Cycle(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
+      PetscCall(CycleFrom(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
   }
   PetscCall(VpCycleUp(pass, l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,5 +305,5 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
 
 PetscErrorCode VpCycleWhole(const VpPass *pass)
 {
-  return Cycle(pass, pass->level, pass->cycle->chosen.type);
+  return CycleFrom(pass, pass->level, pass->cycle->chosen.type);
 }
