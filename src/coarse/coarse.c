@@ -52,19 +52,21 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
   return way;
 }
 
-PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, const VpPrefers *prefers, PetscBool uniform, PetscInt ranks, int n,
-                              VpCoarseCase *c)
+PetscErrorCode VpCoarseCaseComplete(VpLattice L, PetscBool uniform, VpCoarseCase *c)
 {
   PetscFunctionBegin;
-  *c = (VpCoarseCase){.type = type, .prefers = prefers, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
-  if (uniform) PetscCall(VpBoxGridFind(L, n, c->extent));
+  c->dim = L->domain->dim;
+  c->cells = (double)L->ncell;
+  if (uniform) PetscCall(VpBoxGridFind(L, c->n, c->extent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CaseOfLevel(VpLevel level, VpCoarseType type, VpCoarseCase *c)
 {
-  return VpCoarseCaseOf(level->mesh->geometry->lattice, type, level->backend->prefers, VpLevelIsUniform(level), VpMeshRanks(level->mesh),
-                        level->basis.n, c);
+  PetscFunctionBegin;
+  *c = (VpCoarseCase){.type = type, .prefers = level->backend->prefers, .ranks = VpMeshRanks(level->mesh), .n = level->basis.n};
+  PetscCall(VpCoarseCaseComplete(level->mesh->geometry->lattice, VpLevelIsUniform(level), c));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCoarseIsExact(VpLevel level, VpCoarseType type, PetscBool *exact)

@@ -31,8 +31,8 @@ typedef struct {
   double           cells;
   int32_t          extent[3]; /* VpBoxGridFind(); extent[0] = 0 if the coefficient is not uniform */
 } VpCoarseCase;
-/* uniform: whether the coefficient is */
-PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, const VpPrefers *, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *);
+/* Sets dim, cells and extent. Requires: the other members are set. uniform: whether the coefficient is */
+PetscErrorCode VpCoarseCaseComplete(VpLattice, PetscBool uniform, VpCoarseCase *);
 /* along lines (separable.c), by a dense matrix (dense.c), by finite volumes (volumes.c), by sweeps (sweeps.c), by a KSP (ksp.c) */
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first way that suits the case. VpCoarseCreate() takes a later one if rounding errors or the partition rule it out. */

@@ -35,8 +35,11 @@ PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *, VpGhostKind, const void *
 PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *, const VpPatchView *, unsigned done, void *const x[2], VpGhosts *);
 PetscErrorCode VpGhostExchangeClear(VpGhostExchange *);
 
+typedef struct {
+  VpTransport transport;
+  VpLink      link;     /* NULL without one */
+  char        why[128]; /* why kinds of links that were tried failed */
+} VpTransportChoice;
 /* Chooses the first of these transports that is possible and among `allowed` (bits 1 << VpTransport): links, MPI from device memory, host
-   memory. If there is none, it chooses host memory. kind: the only kind of links to try, or NULL. why: the reasons why kinds that were
-   tried failed. Collective. */
-PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, const char *kind, VpTransport *, VpLink *, char why[],
-                                 size_t length);
+   memory. If there is none, it chooses host memory. kind: the only kind of links to try, or NULL. Collective. */
+PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, const char *kind, VpTransportChoice *);

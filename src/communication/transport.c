@@ -14,32 +14,30 @@ static PetscBool MPITakesDeviceMemory(void)
 
 /* Connects the ranks by the first kind of links that works. Links precede other transports because no host waits for their messages, so
    that cycles with links can be replayed. */
-static PetscErrorCode ConnectRanks(MPI_Comm comm, const VpLinks *links, const char *kind, VpLink *link, char why[], size_t length)
+static PetscErrorCode ConnectRanks(MPI_Comm comm, const VpLinks *links, const char *kind, VpTransportChoice *choice)
 {
   const char *reason;
   PetscBool   wanted = PETSC_TRUE;
   size_t      at;
 
   PetscFunctionBegin;
-  for (; links->name && !*link; links++) {
+  for (; links->name && !choice->link; links++) {
     if (kind) PetscCall(PetscStrcmp(kind, links->name, &wanted));
     if (!wanted) continue;
-    PetscCall(links->connect(comm, link, &reason));
-    PetscCall(PetscStrlen(why, &at));
-    if (!*link) PetscCall(PetscSNPrintf(why + at, length - at, "%s%s: %s", at ? ", " : "", links->name, reason));
+    PetscCall(links->connect(comm, &choice->link, &reason));
+    PetscCall(PetscStrlen(choice->why, &at));
+    if (!choice->link)
+      PetscCall(PetscSNPrintf(choice->why + at, sizeof(choice->why) - at, "%s%s: %s", at ? ", " : "", links->name, reason));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpTransportChoose(MPI_Comm comm, const VpBackend *backend, unsigned allowed, const char *kind, VpTransport *transport,
-                                 VpLink *link, char why[], size_t length)
+PetscErrorCode VpTransportChoose(MPI_Comm comm, const VpBackend *backend, unsigned allowed, const char *kind, VpTransportChoice *choice)
 {
   PetscFunctionBegin;
-  *link = NULL;
-  why[0] = 0;
-  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(ConnectRanks(comm, backend->links, kind, link, why, length));
-  *transport = VP_TRANSPORT_HOST;
-  if (*link) *transport = VP_TRANSPORT_LINK;
-  else if (allowed >> VP_TRANSPORT_MPI & 1 && MPITakesDeviceMemory()) *transport = VP_TRANSPORT_MPI;
+  *choice = (VpTransportChoice){.transport = VP_TRANSPORT_HOST};
+  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(ConnectRanks(comm, backend->links, kind, choice));
+  if (choice->link) choice->transport = VP_TRANSPORT_LINK;
+  else if (allowed >> VP_TRANSPORT_MPI & 1 && MPITakesDeviceMemory()) choice->transport = VP_TRANSPORT_MPI;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -113,79 +113,94 @@ static double InverseNoise(VpLattice L, const VpProblem *problem, VpPrecision pr
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* Finds the cheapest coarsest level among those on one rank that have an inverse. uniform: whether the coefficient is; npartial: partial
-   levels, which are finer than lattice[0]; first: the finest lattice on one rank */
-static PetscErrorCode FindCheapest(const VpProblem *problem, const VpCycleOptions *o, const VpPrefers *prefers, PetscBool uniform,
-                                   VpLattice const lattice[], PetscInt npartial, int first, VpLevelCount *count)
+/* the levels that a cycle may have: those of lattices, and finer partial ones */
+typedef struct {
+  VpMesh                finest;
+  const VpProblem      *problem;
+  const VpCycleOptions *options;
+  const VpBackend      *backend;
+  PetscBool             uniform; /* The coefficient is uniform. */
+  PetscInt              npartial;
+  int                   n;
+  VpLattice             lattice[VP_MOST_LEVELS]; /* [n] */
+} Levels;
+
+/* the number of ranks with cells of the l-th lattice */
+static PetscInt RanksOf(const Levels *levels, int l)
 {
-  const VpLevelCosts *costs = &prefers->costs[o->precision];
-  const int           n = problem->degree + 1;
-  double              above = 0, best = PETSC_MAX_REAL;
+  PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(levels->finest);
 
+  for (int i = 1; i <= l && ranks > 1; i++)
+    ranks = VpCycleRanks(levels->options, levels->backend, levels->lattice[i], levels->problem->degree, ranks);
+  return ranks;
+}
+
+/* the case of the l-th lattice as the coarsest level */
+static PetscErrorCode CaseOfLattice(const Levels *levels, int l, VpCoarseCase *c)
+{
   PetscFunctionBegin;
-  for (int l = first; l < count->most; l++) {
-    PetscInt     sweeps = 1, corners;
-    double       inverse, solve;
-    VpCoarseCase c;
-
-    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, prefers, uniform, 1, n, &c));
-    inverse = InverseCost(costs, &c);
-    if (inverse > 0) {
-      count->all = above + inverse;
-      solve = (l || npartial ? STEPS : costs->steps) * (costs->step + count->all) + SetUpCost(costs, &c);
-      if ((l || npartial || InverseNoise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
-        best = solve;
-        count->levels = npartial + l + 1;
-        count->seconds = count->all;
-      }
-    }
-    if (l + 1 < count->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
-    corners = VpCornerSweeps(o, problem->degree, lattice[0], (PetscBool)(l > 0));
-    above += (double)sweeps * LevelCost(costs, o, corners, lattice[l], VpCoarseUnknowns(&c));
-  }
+  *c = (VpCoarseCase){
+    .type = levels->options->coarse, .prefers = levels->backend->prefers, .ranks = RanksOf(levels, l), .n = levels->problem->degree + 1};
+  PetscCall(VpCoarseCaseComplete(levels->lattice[l], levels->uniform, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the number of ranks with cells of the l-th lattice */
-static PetscInt RanksOf(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
-                        VpLattice const lattice[], int l)
+/* Finds the cheapest coarsest level among those on one rank that have an inverse. */
+static PetscErrorCode FindCheapest(const Levels *levels, VpLevelCount *count)
 {
-  PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
+  const VpCycleOptions *o = levels->options;
+  const VpProblem      *problem = levels->problem;
+  const VpLevelCosts   *costs = &levels->backend->prefers->costs[o->precision];
+  double                above = 0, best = PETSC_MAX_REAL;
 
-  for (int i = 1; i <= l && ranks > 1; i++) ranks = VpCycleRanks(o, backend, lattice[i], problem->degree, ranks);
-  return ranks;
+  PetscFunctionBegin;
+  for (int l = 0; l < levels->n; l++) {
+    const PetscBool finest = (PetscBool)(!l && !levels->npartial);
+    PetscInt        sweeps = 1, corners;
+    double          inverse, solve;
+    VpCoarseCase    c;
+
+    PetscCall(CaseOfLattice(levels, l, &c));
+    if (c.ranks > 1) continue;
+    inverse = InverseCost(costs, &c);
+    if (inverse > 0) {
+      count->all = above + inverse;
+      solve = (finest ? costs->steps : STEPS) * (costs->step + count->all) + SetUpCost(costs, &c);
+      if ((!finest || InverseNoise(levels->lattice[0], problem, o->precision) < NOISE) && solve < best) {
+        best = solve;
+        count->levels = levels->npartial + l + 1;
+        count->seconds = count->all;
+      }
+    }
+    if (l + 1 < levels->n) PetscCall(VpCountSweeps(levels->lattice[l], o->coarsening, &sweeps));
+    corners = VpCornerSweeps(o, problem->degree, levels->lattice[0], (PetscBool)(l > 0));
+    above += (double)sweeps * LevelCost(costs, o, corners, levels->lattice[l], VpCoarseUnknowns(&c));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
                                   VpLevelCount *count)
 {
-  const VpPrefers *prefers = backend->prefers;
-  const PetscInt   npartial = VpCyclePartial(finest);
-  VpLattice        lattice[VP_MOST_LEVELS], base;
-  PetscBool        uniform;
+  const PetscInt npartial = VpCyclePartial(finest);
+  Levels         levels = {.finest = finest, .problem = problem, .options = o, .backend = backend, .npartial = npartial};
+  VpLattice      base;
 
   PetscFunctionBegin;
   *count = (VpLevelCount){0};
   PetscCall(VpProblemGetLattice(finest, problem, &base));
-  PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
-  PetscCall(VpProblemIsUniform(finest, problem, &uniform));
-  count->levels = o->levels > 0 ? o->levels : npartial + count->most;
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && prefers->costs) {
-    int first = 0;
-
-    while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
-    PetscCall(FindCheapest(problem, o, prefers, uniform, lattice, npartial, first, count));
-  }
-  if (count->levels > npartial && count->levels <= npartial + count->most) {
-    const int    l = (int)(count->levels - npartial - 1);
+  PetscCall(VpListLattices(base, o->coarsening, &levels.n, levels.lattice));
+  PetscCall(VpProblemIsUniform(finest, problem, &levels.uniform));
+  count->most = (int)npartial + levels.n;
+  count->levels = o->levels > 0 ? o->levels : count->most;
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->prefers->costs) PetscCall(FindCheapest(&levels, count));
+  if (count->levels > npartial && count->levels <= count->most) {
     VpCoarseCase c;
 
-    PetscCall(
-      VpCoarseCaseOf(lattice[l], o->coarse, prefers, uniform, RanksOf(finest, problem, o, backend, lattice, l), problem->degree + 1, &c));
+    PetscCall(CaseOfLattice(&levels, (int)(count->levels - npartial - 1), &c));
     count->dense = (PetscBool)(VpCoarseExpect(&c) == VP_WAY_DENSE);
   }
   PetscCall(VpLatticeDestroy(&base));
-  count->most += (int)npartial;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

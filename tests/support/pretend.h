@@ -116,16 +116,13 @@ static VpBackend PretendedBackend(PetscBool linked)
 /* Sets backend and transport of a DM that is set up and not used yet. */
 static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport transport)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpTransport  taken;
-  VpLink       link = NULL;
-  char         why[64];
+  DM_VPatchDG      *dg = (DM_VPatchDG *)dm->data;
+  VpTransportChoice choice = {.link = NULL};
 
   PetscFunctionBeginUser;
   dg->in_use = backend;
   PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
-  if (transport == VP_TRANSPORT_LINK)
-    PetscCall(VpTransportChoose(dg->mesh->comm, backend, 1u << VP_TRANSPORT_LINK, NULL, &taken, &link, why, sizeof(why)));
-  PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
+  if (transport == VP_TRANSPORT_LINK) PetscCall(VpTransportChoose(dg->mesh->comm, backend, 1u << VP_TRANSPORT_LINK, NULL, &choice));
+  PetscCall(VpMeshSetTransport(dg->mesh, transport, choice.link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

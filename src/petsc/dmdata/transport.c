@@ -13,25 +13,23 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
   const PetscBool        linked = (PetscBool)(allowed[asked] == 1u << VP_TRANSPORT_LINK);
   const char            *only = linked ? VpAskedTransports[asked] : NULL;
   MPI_Comm               comm = dg->mesh->comm;
-  VpTransport            transport = VP_TRANSPORT_HOST;
-  VpLink                 link = NULL;
-  char                   why[128];
+  VpTransportChoice      choice;
 
   PetscFunctionBegin;
   if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpTransportChoose(comm, backend, allowed[asked], only, &transport, &link, why, sizeof(why)));
-  PetscCheck(!linked || link, comm, PETSC_ERR_SUP,
-             "-dm_vpatchdg_transport %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own%s", why,
+  PetscCall(VpTransportChoose(comm, backend, allowed[asked], only, &choice));
+  PetscCheck(!linked || choice.link, comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_transport %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own%s", choice.why,
              asked == VP_ASKED_NCCL ? " and build where nccl.h is" : " of one host");
-  PetscCheck(asked != VP_ASKED_MPI || transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
+  PetscCheck(asked != VP_ASKED_MPI || choice.transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport mpi: PETSc was told that MPI does not take device memory (-use_gpu_aware_mpi 0), or has no CUDA. Use "
              "-dm_vpatchdg_transport auto");
   PetscCall(PetscSNPrintf(dg->travel, sizeof(dg->travel), "%s%s%s%s",
-                          link                            ? link->kind->name
-                          : transport == VP_TRANSPORT_MPI ? "mpi, from device memory"
-                                                          : "host memory",
-                          why[0] ? " (" : "", why, why[0] ? ")" : ""));
+                          choice.link                            ? choice.link->kind->name
+                          : choice.transport == VP_TRANSPORT_MPI ? "mpi, from device memory"
+                                                                 : "host memory",
+                          choice.why[0] ? " (" : "", choice.why, choice.why[0] ? ")" : ""));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
-  PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
+  PetscCall(VpMeshSetTransport(dg->mesh, choice.transport, choice.link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
