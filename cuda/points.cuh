@@ -99,7 +99,7 @@ __device__ __forceinline__ void ContractAny(const VpGrid &grid, const double *fr
   }
 }
 
-/* threads and shared memory of a block. Q: points a direction; 0: any grid, a place a block */
+/* threads and shared memory of a block. Q: points per direction; 0: any grid, one place per block */
 template <int DIM, int N, int Q>
 struct PointLaunch {
   typedef PointShape<DIM, N, Q> S;

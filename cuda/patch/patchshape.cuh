@@ -1,6 +1,6 @@
 /* How the kernel of replacepatch.cuh lays out its patches in shared memory and deals their lines to its threads.
 
-   A patch has 2 x 2 x 2 cells of n^3 values, so m = 2n values a direction. A plane of it keeps its cells one after the other. For n = 2,
+   A patch has 2 x 2 x 2 cells of n^3 values, so m = 2n values per direction. A plane of it keeps its cells one after the other. For n = 2,
    value (x, y) of a plane is at
 
             y                                  cell (cx, cy), place (ix, iy) in it:
@@ -24,7 +24,7 @@
 
       +---------+---------+---+---------+---------+---+------------+
       | patch 0 | patch 1 |...| sides 0 | sides 1 |...| 24 pointers|   patch: `stride` values, m planes sz apart
-      |         |         |   |         |         |   | a patch    |   sides: 4 m sf values a patch, lines sf >= 2m apart:
+      |         |         |   |         |         |   | a patch    |   sides: 4 m sf values per patch, lines sf >= 2m apart:
       +---------+---------+---+---------+---------+---+------------+   [x, y][lower, upper][line: m][z: m] pairs of traces
 
    The traces beyond the sides in z stay in registers: the thread that reads them holds the line that needs them. */

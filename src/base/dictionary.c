@@ -5,7 +5,7 @@
 enum { NEAR = 3 }; /* low bits of keys of one word that do not enter the hash */
 
 /* Hashes a key. Keys of one word often come in ascending order, and runs of 2^NEAR successive ones lie together in the table. */
-static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
+static uint64_t HashKey(const VpDictionary *d, const uint64_t key[])
 {
   const int near = d->words == 1 ? NEAR : 0;
   uint64_t  h = 0;
@@ -27,7 +27,7 @@ static inline PetscBool IsKey(const VpDictionary *d, int32_t number, const uint6
 static int32_t *FindSlot(const VpDictionary *d, const uint64_t key[])
 {
   const uint64_t mask = ((uint64_t)1 << d->bits) - 1;
-  uint64_t       h = Hash(d, key);
+  uint64_t       h = HashKey(d, key);
 
   for (h &= mask; d->slot[h] >= 0; h = (h + 1) & mask) {
     if (IsKey(d, d->slot[h], key)) break;
@@ -41,7 +41,7 @@ void VpDictionaryIndex(VpDictionary *d)
   for (int32_t i = 0; i < d->n; i++) *FindSlot(d, d->key + (size_t)i * d->words) = i;
 }
 
-static PetscErrorCode Resize(VpDictionary *d, int32_t bits)
+static PetscErrorCode ResizeTable(VpDictionary *d, int32_t bits)
 {
   const size_t size = (size_t)1 << bits;
 
@@ -59,7 +59,7 @@ PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *d)
 {
   PetscFunctionBegin;
   *d = (VpDictionary){.words = words, .bytes = bytes};
-  PetscCall(Resize(d, 6));
+  PetscCall(ResizeTable(d, 6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,7 +69,7 @@ PetscErrorCode VpDictionaryReserve(VpDictionary *d, int32_t n)
 
   PetscFunctionBegin;
   while (n > (int64_t)1 << (bits - 1)) bits++;
-  if (bits > d->bits) PetscCall(Resize(d, bits));
+  if (bits > d->bits) PetscCall(ResizeTable(d, bits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,7 +89,7 @@ PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], const void
   PetscFunctionBegin;
   if (*slot < 0) {
     if (d->n == (int64_t)1 << (d->bits - 1)) {
-      PetscCall(Resize(d, d->bits + 1));
+      PetscCall(ResizeTable(d, d->bits + 1));
       slot = FindSlot(d, key);
     }
     PetscCall(PetscArraycpy(d->key + (size_t)d->n * d->words, key, d->words));

@@ -149,7 +149,7 @@ typedef struct {
                               side; NULL unless VP_MODE_LOCAL is used */
   const void    *unit;  /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
   const void    *coefficient; /* [nlocal] a, if there is `unit`; then the view of the cells has `outside` */
-  VpPlans       *plans;       /* as of VpView */
+  VpPlans       *plans;       /* as in VpView */
 } VpPatchView;
 
 /* The interface patches at a level's end: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of the
@@ -270,7 +270,7 @@ typedef struct {
   int32_t        ncoarse; /* own cells of the coarser level */
   int            merged;  /* bits of the directions in which some coarse cells have two children */
   PetscBool      halves;  /* every cell is a half of its parent in every direction */
-  VpPlans       *plans;   /* as of VpView */
+  VpPlans       *plans;   /* as in VpView */
 } VpTransferView;
 
 /* How a patch gets its residual. */

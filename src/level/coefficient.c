@@ -16,7 +16,7 @@ static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal
 }
 
 /* least[d], most[d] = the extreme coefficients along direction d over the cells of all ranks, and over those of problem->coarser */
-static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
+static PetscErrorCode FindRanges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
 {
   VpProblem coarser = *problem;
   PetscReal range[6];
@@ -124,7 +124,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   if (problem->coarser) PetscCall(SpreadBeyond(mesh, width, problem->coarser, &level->beyond));
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Ranges(mesh, problem, least, most));
+  PetscCall(FindRanges(mesh, problem, least, most));
   uniform = AreSame(mesh->dim, least, most);
   for (int d = 0; d < mesh->dim; d++) largest = PetscMax(largest, level->scale * most[d]);
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
@@ -148,7 +148,7 @@ PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscRe
   PetscReal least[3], most[3];
 
   PetscFunctionBegin;
-  PetscCall(Ranges(mesh, problem, least, most));
+  PetscCall(FindRanges(mesh, problem, least, most));
   range[0] = least[0];
   range[1] = most[0];
   for (int d = 1; d < mesh->dim; d++) {
@@ -163,13 +163,13 @@ PetscErrorCode VpProblemIsUniform(VpMesh mesh, const VpProblem *problem, PetscBo
   PetscReal least[3], most[3];
 
   PetscFunctionBegin;
-  PetscCall(Ranges(mesh, problem, least, most));
+  PetscCall(FindRanges(mesh, problem, least, most));
   *uniform = AreSame(mesh->dim, least, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Extends range by the numbers of a cell along one direction. beyond: what lies beyond the two sides */
-static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
+static void ExtendRange(VpDomain domain, const int32_t beyond[2], PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
 {
   const PetscReal size = PetscMax(a / h / h, reaction);
 
@@ -207,11 +207,11 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
     const size_t stride = 2 * (size_t)mesh->dim;
 
     for (int32_t box = 0; box < mesh->geometry->domain->nbox && !a && !VpMeshIsAdaptive(mesh); box++)
-      Include(mesh->geometry->domain, mesh->geometry->domain->beyond + stride * (size_t)box + 2 * d, 1,
-              VpLatticeSize(mesh->geometry->lattice, box, d), c, range);
+      ExtendRange(mesh->geometry->domain, mesh->geometry->domain->beyond + stride * (size_t)box + 2 * d, 1,
+                  VpLatticeSize(mesh->geometry->lattice, box, d), c, range);
     for (int32_t cell = 0; cell < mesh->nown && (a || VpMeshIsAdaptive(mesh)); cell++)
-      Include(mesh->geometry->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
-              VpGeometrySize(mesh->geometry, cell, d), c, range);
+      ExtendRange(mesh->geometry->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
+                  VpGeometrySize(mesh->geometry, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
@@ -319,7 +319,7 @@ static PetscReal ArithmeticMean(const Family *family, int dim, int d)
   return sum / all;
 }
 
-static PetscReal Contrast(const Family *family, int dim, int d)
+static PetscReal FindContrast(const Family *family, int dim, int d)
 {
   PetscReal least = PETSC_MAX_REAL, most = 0;
 
@@ -344,7 +344,7 @@ static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
     if (to->contrast) to->contrast[c] = 1;
     for (int d = 0; d < to->means->to && some; d++) {
       to->coarse[c * to->means->to + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
-      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], Contrast(&family, dim, d));
+      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], FindContrast(&family, dim, d));
     }
   }
 }

@@ -24,7 +24,7 @@ static PetscReal ComputeStiffness(const Holds *h, int32_t cell)
 }
 
 /* width of the ways from a cell through the cell beyond a side along direction d */
-static PetscReal Through(const Holds *h, int32_t cell, int32_t beyond, int d)
+static PetscReal HoldThrough(const Holds *h, int32_t cell, int32_t beyond, int d)
 {
   return PetscMin(PetscMin(h->strength[d][cell], h->strength[d][beyond]), h->hold[beyond]);
 }
@@ -36,11 +36,11 @@ static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
   const PetscReal    size = VpGeometrySize(h->mesh->geometry, cell, side / 2);
   const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
 
-  if (beyond >= 0) return Through(h, cell, beyond, side / 2);
+  if (beyond >= 0) return HoldThrough(h, cell, beyond, side / 2);
   return h->strength[side / 2][cell] * PetscMin(1, is->penalty + is->alpha * VpDomainAlpha(domain, beyond) * size);
 }
 
-static void Widen(const Holds *h, int32_t cell, PetscReal width, PetscBool *changed)
+static void WidenHold(const Holds *h, int32_t cell, PetscReal width, PetscBool *changed)
 {
   if (width <= h->hold[cell]) return;
   h->hold[cell] = width;
@@ -58,13 +58,14 @@ static PetscBool SweepHolds(const Holds *h)
     for (int32_t i = 0; i < 2 * n; i++) {
       const int32_t cell = i < n ? i : 2 * n - 1 - i;
 
-      for (int side = 0; side < 2 * h->mesh->dim; side++) Widen(h, cell, ThroughSide(h, cell, side), &changed);
+      for (int side = 0; side < 2 * h->mesh->dim; side++) WidenHold(h, cell, ThroughSide(h, cell, side), &changed);
     }
     for (int32_t i = 0; i < h->mesh->faces.n; i++) {
       const VpFace *hang = &h->mesh->faces.face[i];
       const int     count = hang->kind == VP_FACE_COARSE ? 1 << (h->mesh->dim - 1) : 1;
 
-      for (int k = 0; k < count; k++) Widen(h, hang->cell[0], Through(h, hang->cell[0], hang->cell[1 + k], hang->side / 2), &changed);
+      for (int k = 0; k < count; k++)
+        WidenHold(h, hang->cell[0], HoldThrough(h, hang->cell[0], hang->cell[1 + k], hang->side / 2), &changed);
     }
     ever = (PetscBool)(ever || changed);
   } while (changed);

@@ -21,7 +21,7 @@
    A patch is found by its first cell, so what a patch sees reaches from one cell below that to two above: cells of the same box and zones
    see the same boxes and boundaries there.
 
-   The finest mesh has 2^level cells a direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of
+   The finest mesh has 2^level cells per direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of
    one cell merge: then the domain of the coarser mesh has fewer boxes.
 
    The cells of an adaptive mesh are the leaves of a forest of different levels, balanced so that cells which share a face, an edge or a
@@ -185,7 +185,7 @@ PetscBool      VpEveryCellHasAPatch(VpLattice); /* coarsenrule.c: boxes of one c
 /* a copy of a lattice with coefficients a [nbox][3] of its boxes; coarser lattices made from the copy have coefficients, too */
 PetscErrorCode VpLatticeWith(VpLattice, const PetscReal a[], VpLattice *);
 PetscErrorCode VpLatticeDestroy(VpLattice *);
-/* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
+/* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells per direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
 #define VP_MOST_LEVELS 192
 PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
 PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* no new references */
@@ -217,7 +217,7 @@ struct VpGeometry_ {
   VpLattice lattice;
   int32_t  *box;   /* [nlocal] */
   int32_t  *coord; /* [nlocal][3] position in its box, from 0 on */
-  uint8_t  *zone;  /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
+  uint8_t  *zone;  /* [nlocal] the zones that the cell is in, 2 bits per direction, x lowest */
   uint8_t  *depth; /* [nlocal] the number of halvings of the box that make the cell, of an adaptive mesh; else NULL */
   VpMap     map;   /* where own cells are in physical space; NULL: cells are boxes there, too */
 };

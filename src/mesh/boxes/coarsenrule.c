@@ -34,7 +34,7 @@ typedef struct {
   int32_t        nbox;
   const int32_t *slab[3];
   Pair          *pair; /* [nbox][3] of slabs */
-  PetscReal      jump; /* as of VpCoarsening */
+  PetscReal      jump; /* as in VpCoarsening */
 } Rule;
 
 static inline Pair *PairAt(const Rule *rule, int32_t slab, int d)

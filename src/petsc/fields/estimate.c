@@ -297,7 +297,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;
   PetscCheck(!e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
-             "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number a cell (DMVPatchDGSetCoefficient())");
+             "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number per cell (DMVPatchDGSetCoefficient())");
   PetscCall(
     VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown), "DMVPatchDGEstimate(): eta is NULL: it needs one number per cell"));
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
