@@ -91,7 +91,8 @@ PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
   for (PetscInt i = 0; i < n; i++) {
     if (cycle->vectors[i]) PetscCall(VpVectorAbandon(cycle->vectors[i]));
   }
-  *r = cycle->npartial && !l ? cycle->leaves.in : cycle->at[l].b;
+  if (cycle->leaves.handed) PetscCall(VpVectorAbandon(cycle->leaves.x));
+  *r = !cycle->npartial || l ? cycle->at[l].b : cycle->leaves.handed ? cycle->leaves.b : cycle->leaves.in;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,12 +140,34 @@ static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork wor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On all leaves: x = P S P^T b by finite volumes. The levels get b - A x. */
+static PetscErrorCode CorrectLeaves(VpCycle cycle)
+{
+  const VpLevel level = cycle->leaves.level;
+  const void   *x, *b;
+  void         *r;
+  VpGhosts      ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
+  PetscCall(VpVectorZero(cycle->leaves.x));
+  PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->leaves.b, cycle->leaves.x));
+  PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
+  PetscCall(VpVectorReadBegin(cycle->leaves.x, level->reads, &x, &ghosts));
+  PetscCall(VpVectorReadBegin(cycle->leaves.b, VP_GHOST_NONE, &b, NULL));
+  PetscCall(VpVectorWrite(cycle->leaves.in, VP_GHOST_NONE, &r));
+  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, ghosts, b, r));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
 {
   VpPass      pass = {cycle, l, transpose};
   VpRecorded *recorded = cycle->at[l].recorded[!!transpose];
 
   PetscFunctionBegin;
+  if (cycle->leaves.handed && !l) PetscCall(CorrectLeaves(cycle));
   if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, RunWhole, &pass));
   else {
     PetscCall(ReplayPass(cycle, recorded, RunDown, &pass));
@@ -162,6 +185,10 @@ PetscErrorCode VpCycleLeave(VpCycle cycle, PetscInt l, PetscBool add, double sca
   if (cycle->npartial && !l) {
     for (PetscInt k = 0; k <= cycle->npartial; k++) PetscCall(VpCycleToLeaves(cycle, k));
     x = cycle->leaves.out;
+    if (cycle->leaves.handed) {
+      PetscCall(VpVectorLeave(cycle->leaves.x, add, VpLevelUndo(cycle->at[l].level, scale), z));
+      add = PETSC_TRUE;
+    }
   }
   PetscCall(VpVectorLeave(x, add, VpLevelUndo(cycle->at[l].level, scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);

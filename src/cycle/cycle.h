@@ -66,14 +66,16 @@ struct VpCycle_ {
   PetscReal     contrast; /* largest ratio of the coefficients of two siblings, over all levels but (unless adaptive) the finest */
   PetscBool     ends;     /* There are no coarser levels because the next one would join coefficients that differ too much ... */
   PetscReal     joined;   /* ... by this ratio. */
-  PetscBool     handed;   /* The coarsest level is handed over to finite volumes. Requires: `ends` */
+  PetscBool     handed;   /* The coarsest level, or all leaves, are handed over to finite volumes. Requires: `ends` */
   double        rough;    /* fraction of second-level cells whose children's coefficients differ by more than a factor VP_VARIES */
   PetscInt      nlevel;
   VpCycleLevel *at;       /* [nlevel] at[0] is the finest level, at[nlevel - 1] the coarsest */
   PetscInt      npartial; /* levels finer than the finest one that covers the domain; 0 unless the mesh is adaptive */
   struct {
-    VpLevel  level;
-    VpVector in, out;           /* the vectors that r enters and z leaves */
+    VpLevel   level;
+    PetscBool handed;           /* Finite volumes of all leaves correct x before the levels do. The coarsest level only sweeps then. */
+    VpVector  b, x;             /* then: what enters the cycle, and that correction; else NULL */
+    VpVector  in, out;          /* the vectors that r enters and z leaves */
   } leaves;                     /* of an adaptive mesh; else NULL */
   VpCoarse  coarse;             /* A cycle of several columns shares that of its base. */
   int32_t   ncolumn;            /* 0 unless the cycle has several columns: copies of the mesh */

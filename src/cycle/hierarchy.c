@@ -44,21 +44,25 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpMea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined */
+/* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined. Sets cycle->joined for these
+   levels. */
 static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpProblem *problem, PetscReal *a[])
 {
   const VpMeans means = {VpProblemWidth(problem), VpProblemWidth(problem), PETSC_FALSE};
   const size_t  width = (size_t)means.from;
   VpMesh        fine = NULL, mesh = finest;
+  PetscReal     joined = 1;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = VpMeshCoarser(mesh)) {
     PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
-    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, &means, a[l - 1], mesh, a[l], NULL));
+    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, &means, a[l - 1], mesh, a[l], &joined));
+    cycle->joined = PetscMax(cycle->joined, joined);
     for (int32_t c = 0; c < mesh->nown; c++) {
       if (mesh->leaf[c] >= 0) PetscCall(PetscArraycpy(a[l] + c * width, problem->coefficient + mesh->leaf[c] * width, width));
     }
   }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->joined, 1, MPIU_REAL, MPIU_MAX, finest->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,7 +177,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels of so few cells a direction are coarsened on: sweeps follow any coefficient there. */
+/* Levels of so few cells a direction are coarsened on: sweeps follow any coefficient there, unless finer levels end on this one. */
 enum { FEW_CELLS = 4 };
 
 /* Whether the level that has just been made is the last one, since the next one would join coefficients that are too different, or (ends)
@@ -183,7 +187,7 @@ static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, Pets
   const double    few = pow(FEW_CELLS, level->mesh->dim);
   const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
 
-  if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (double)level->mesh->ncell <= few) return PETSC_FALSE;
+  if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (!level->mesh->leaf && (double)level->mesh->ncell <= few)) return PETSC_FALSE;
   return (PetscBool)((ends || !step->merges) && (step->rough || step->joined > ratio));
 }
 
@@ -199,6 +203,17 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
   cycle->nlevel = l + 1;
   if (exact) PetscCall(VpSmootherDestroy(&cycle->at[l].smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the partial levels join coefficients that are too different, ends with the finest level that covers the domain, and all leaves are
+   handed over. That is not symmetric. */
+static void HandLeavesOver(VpCycle cycle, VpLevel base)
+{
+  const VpCycleOptions *o = &cycle->options;
+
+  if (!MayHandOver(cycle) || o->symmetric || cycle->joined <= VpHandoverRatio(o, base->mesh->dim, base->problem.degree)) return;
+  cycle->nlevel = cycle->npartial + 1;
+  cycle->handed = cycle->ends = cycle->leaves.handed = PETSC_TRUE;
 }
 
 /* What waits for the host, if only for messages, cannot be recorded. */
@@ -291,7 +306,7 @@ static PetscErrorCode Choose(VpCycle cycle)
     cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
   cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends ? CellSweeps(mesh->dim) : (PetscInt)rough;
   cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : 0;
-  for (PetscInt l = ends ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
+  for (PetscInt l = ends && !cycle->leaves.handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,6 +364,10 @@ static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &cycle->leaves.level));
   PetscCall(VpVectorCreate(cycle->leaves.level, 1, "right-hand side", &cycle->leaves.in));
   PetscCall(VpVectorCreate(cycle->leaves.level, 1, "correction", &cycle->leaves.out));
+  if (cycle->leaves.handed) {
+    PetscCall(VpVectorCreate(cycle->leaves.level, 1, "right-hand side", &cycle->leaves.b));
+    PetscCall(VpVectorCreate(cycle->leaves.level, 1, "correction", &cycle->leaves.x));
+  }
   for (PetscInt l = 0; l <= cycle->npartial; l++) {
     VpCycleLevel *at = &cycle->at[l];
 
@@ -396,6 +415,8 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     p.coarser = l < npartial ? spread[l + 1] : NULL;
     PetscCall(CreateLevel(cycle, l, step->mesh, &p, backend));
     PetscCall(VpMeshDestroy(&step->mesh));
+    if (npartial && l == npartial) HandLeavesOver(cycle, at->level);
+    if (cycle->leaves.handed) break;
     if (!last && !IsCoarsened(cycle, l)) break;
     if (l < cycle->nlevel - 1) PetscCall(CreateSmoother(cycle, l)); /* which may refuse the problem */
     PetscCall(last ? FindApart(cycle, at->level, step) : Coarsen(cycle, at->level, step));
@@ -468,8 +489,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(Choose(cycle));
   CountVisits(cycle);
   PetscCall(CountRepeats(cycle));
-  PetscCall(VpCoarseCreate(cycle->at[cycle->nlevel - 1].level, cycle->handed ? VP_COARSE_VOLUMES : options->coarse, "vpatchdg_coarse_",
-                           parent, &cycle->coarse));
+  PetscCall(VpCoarseCreate(cycle->leaves.handed ? cycle->leaves.level : cycle->at[cycle->nlevel - 1].level,
+                           cycle->handed ? VP_COARSE_VOLUMES : options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -557,6 +578,8 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   PetscCall(VpVectorDestroy(&cycle->column_x));
   PetscCall(VpVectorDestroy(&cycle->leaves.in));
   PetscCall(VpVectorDestroy(&cycle->leaves.out));
+  PetscCall(VpVectorDestroy(&cycle->leaves.b));
+  PetscCall(VpVectorDestroy(&cycle->leaves.x));
   PetscCall(VpLevelDestroy(&cycle->leaves.level));
   for (PetscInt l = 0; l < cycle->nlevel; l++) PetscCall(DestroyLevel(&cycle->at[l]));
   PetscCall(PetscFree2(cycle->at, cycle->vectors));

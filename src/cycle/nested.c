@@ -1,6 +1,7 @@
 /* Nested iteration finds an initial guess. It solves the coarsest problem. On each finer level but the finest, it prolongs the solution and
    refines it once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are in double precision. On an adaptive
-   mesh this ends at the finest level that covers the domain. From there VpCycleRise() prolongs and smooths the solution.
+   mesh this ends at the finest level that covers the domain. From there VpCycleRise() prolongs and smooths the solution. Where all leaves
+   are handed over, the guess is a cycle from 0.
 
    The right-hand sides b_l = P^T b are restricted in the cycle's precision, because the guess has larger errors than their rounding. */
 #include "internal.h"
@@ -186,7 +187,7 @@ PetscErrorCode VpNestedGuess(VpNested nested, double *x)
     PetscCall(VpVectorAbandon(nested->at[l].b));
     PetscCall(VpVectorAbandon(nested->at[l].x));
   }
-  if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
+  if (nested->nlevel == 1 || nested->cycle->leaves.handed) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
     if (nested->cycle->whole && !nested->first) PetscCall(ReplayBelow(nested));
     else PetscCall(SolveBelow(nested));

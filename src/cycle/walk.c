@@ -276,6 +276,7 @@ PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
   const VpVector      b = at->smoother && !VpVectorIsZero(at->x) ? at->r : at->b;
 
   PetscFunctionBegin;
+  if (cycle->leaves.handed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
   if (cycle->ncolumn && !VpCoarseTakesColumns(cycle->coarse)) PetscCall(SolveColumns(cycle, b, at->x));
   else PetscCall(VpCoarseSolve(cycle->coarse, PetscMax(1, cycle->ncolumn), b, at->x));

@@ -90,12 +90,11 @@ static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpP
       viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
   else if (inside > VP_RATIO_SHOWN)
     PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  iterations for eight digits: not known, at least %d by fgmres%s\n", range[0],
-      adaptive
-        ? "; on uniform meshes jumps along the coarsest cells take no more, and where cells that were refined hold jumps they take more "
-          "here"
-        : "; on CPUs, and on GPUs with -pc_vpatchdg_handover_ratio 3, finite volumes take the place of coarse levels: layers, channels, "
-          "inclusions and rock took 5 to 10, noise of 1:1000 10 to 22; richardson may fail, fgmres does not"));
+      viewer,
+      "  iterations for eight digits: not known, at least %d by fgmres; on CPUs, and on GPUs with -pc_vpatchdg_handover_ratio 3, finite "
+      "volumes %s: layers, channels, inclusions and rock took %s, noise of 1:1000 10 to 22; richardson may fail, fgmres does not\n",
+      range[0], adaptive ? "help the levels where refined cells hold jumps" : "take the place of coarse levels",
+      adaptive ? "7 to 20" : "5 to 10"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
                                      adaptive                 ? ", as on uniform meshes"

@@ -33,10 +33,9 @@ static PetscErrorCode CheckAdaptive(PC pc)
   PetscFunctionBegin;
   PetscCheck(o->space == VP_SPACE_FULL && o->residual == VP_RESIDUAL_EXACT, comm, PETSC_ERR_SUP,
              "On meshes of cells of different levels there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact");
-  PetscCheck(
-    (!o->pre || o->symmetric) && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
-    "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
-    "symmetric ones, -pc_vpatchdg_symmetric; without -pc_vpatchdg_cell_sweeps");
+  PetscCheck(!o->pre || o->symmetric, comm, PETSC_ERR_SUP,
+             "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, "
+             "and symmetric ones, -pc_vpatchdg_symmetric");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

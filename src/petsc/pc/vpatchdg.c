@@ -229,7 +229,10 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     if (ranks < VpMeshRanks(cycle->at[0].level->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
-    if (last) PetscCall(PetscViewerASCIIPrintf(viewer, cycle->handed ? ", corrected by finite volumes" : ", solved"));
+    if (last)
+      PetscCall(PetscViewerASCIIPrintf(viewer, cycle->leaves.handed ? ", finite volumes of all cells come before the levels"
+                                               : cycle->handed      ? ", corrected by finite volumes"
+                                                                    : ", solved"));
     if (cycle->at[l].smoother && cycle->chosen.cell_sweeps)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " cells swept singly", VpSmootherCells(cycle->at[l].smoother)));
     if (!last && ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VpExchangeNames[exchange]));
