@@ -85,6 +85,11 @@ struct VpCycle_ {
 };
 /* ratio of siblings' coefficients up to which a coarse cell's polynomials follow them */
 PetscReal VpHandoverRatio(const VpCycleOptions *, int dim, int degree);
+/* Finite volumes take the place of a solver that the user has not chosen. Where they are slow, or the coefficient is oblique, the user must
+   have given a ratio. */
+PetscBool VpCycleMayHandOver(const VpCycleOptions *, const VpBackend *, const VpProblem *);
+/* Levels of at most this number of cells in a direction are coarsened in any case, unless finer levels end on them. */
+enum { VP_FEW_CELLS_ALONG = 4 };
 /* how often sweeps repeat the patches near corners. finest: the finest level's lattice; coarse: on a coarser level */
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree, VpLattice finest, PetscBool coarse);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);

@@ -80,14 +80,9 @@ typedef struct {
   PetscBool   rough;  /* ... and have joined coefficients that were too different. From there on means are harmonic. */
 } Step;
 
-/* Only a solver that is not chosen by the user gives way, and where finite volumes are slow only if the user gives a ratio. */
 static PetscBool MayHandOver(VpCycle cycle)
 {
-  const VpCycleOptions *o = &cycle->options;
-  const PetscBool       wanted = (PetscBool)(o->handover > 0 || cycle->at[0].level->backend->prefers->matrix);
-
-  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES ||
-                     (wanted && (o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp))));
+  return VpCycleMayHandOver(&cycle->options, cycle->at[0].level->backend, &cycle->at[0].level->problem);
 }
 
 /* the largest ratio of a box's sizes along directions that do not merge and along those that do, as the rule of coarsening sees them; 0 if
@@ -177,14 +172,11 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels of so few cells a direction are coarsened on: sweeps follow any coefficient there, unless finer levels end on this one. */
-enum { FEW_CELLS = 4 };
-
 /* Whether the level that has just been made is the last one, since the next one would join coefficients that are too different, or (ends)
    there is none, and they are too different now. Thin cells are merged first. */
 static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, PetscBool ends)
 {
-  const double    few = pow(FEW_CELLS, level->mesh->dim);
+  const double    few = pow(VP_FEW_CELLS_ALONG, level->mesh->dim);
   const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
 
   if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (!level->mesh->leaf && (double)level->mesh->ncell <= few)) return PETSC_FALSE;

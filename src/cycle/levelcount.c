@@ -25,6 +25,14 @@ PetscReal VpHandoverRatio(const VpCycleOptions *options, int dim, int degree)
   return dim == 3 && degree == 1 ? 10 : 3;
 }
 
+PetscBool VpCycleMayHandOver(const VpCycleOptions *o, const VpBackend *backend, const VpProblem *problem)
+{
+  const PetscBool wanted = (PetscBool)(o->handover > 0 || (backend->prefers->matrix && !problem->oblique));
+
+  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES ||
+                     (wanted && (o->coarse == VP_COARSE_AUTO || (o->coarse == VP_COARSE_KSP && o->coarse_ksp))));
+}
+
 PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;

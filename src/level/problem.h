@@ -13,7 +13,8 @@ struct VpProblem_ {
   int              tensor;  /* dim where a is a tensor, else 0 */
   VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
-  VpBasisType      outer;  /* the basis of outer vectors */
+  VpBasisType      outer;   /* the basis of outer vectors */
+  PetscBool        oblique; /* The coefficient is the diagonal of a full matrix. */
   VpMetric         metric; /* of an outer operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient`
                               has means. Else NULL */
 };

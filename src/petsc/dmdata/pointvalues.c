@@ -105,6 +105,7 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
     mean[i] = problem->metric->mean[i / (size_t)width * (size_t)mesh->dim + i % (size_t)width];
   problem->coefficient = mean;
   problem->tensor = scalar ? 0 : mesh->dim;
+  problem->oblique = (PetscBool)(problem->metric->components > mesh->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

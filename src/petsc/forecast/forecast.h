@@ -8,10 +8,11 @@ typedef struct {
   double work, host;
 } VpBytes;
 /* What memory depends on. The boxes refined `level` times have `cells` cells on `ranks` ranks, and the levels of a cycle have
-   cells_of[levels]. lines: 1D operators per cell that a varying coefficient needs; patch: VpBackend.patch_bytes; dense: of VpLevelCount */
+   cells_of[levels]. leaves: cells of an adaptive mesh, else 0; lines: 1D operators per cell that a varying coefficient needs; patch:
+   VpBackend.patch_bytes; dense: of VpLevelCount */
 typedef struct {
   int              dim, degree, level, levels;
-  double           boxes, cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  double           boxes, cells, leaves, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
   PetscBool        device, dense;
   const VpPrefers *prefers; /* of the backend */
 } VpSize;

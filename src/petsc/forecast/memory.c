@@ -159,6 +159,29 @@ static double SparseBytes(const VpCoarseCase *c, double ranks)
   return VpCoarseUnknowns(c) / ranks * (3 * c->dim * c->n * (sizeof(PetscScalar) + sizeof(PetscInt)) + VECTORS * sizeof(PetscScalar));
 }
 
+/* The bytes of an algebraic multigrid as multiples of those of T's entries, as measured with PETSc 3.18: hypre's, gamg's on one rank and on
+   several, which exchange what products of matrices need. */
+static double MultigridGrowth(const VpSize *size)
+{
+  static const double growth[2][3] = {{4.2, 4.2, 14}, {5.6, 9, 30}};
+
+  return growth[size->dim - 2][PetscDefined(HAVE_HYPRE) && !size->device ? 0 : size->ranks > 1 ? 2 : 1];
+}
+
+/* Bytes of finite volumes: T, its algebraic multigrid, P, vectors of cells and of their low modes. A row of T has 1 + 2 dim numbers. A row
+   of P has 3, and from degree 2 on there are two rows for a direction. */
+static VpBytes VolumesBytes(const VpSize *size, double cells)
+{
+  enum { VECTORS = 6, ROW = 7 }; /* of cells, with those of CG; integers of a row of an AIJ matrix */
+  const double mine = cells / size->ranks, modes = 1 + 2 * size->dim;
+  const double entry = sizeof(PetscScalar) + sizeof(PetscInt), row = ROW * sizeof(PetscInt);
+  const double T = modes * entry * (1 + MultigridGrowth(size)) + row + VECTORS * sizeof(PetscScalar);
+  const double P = (1 + 3 * size->dim * (size->degree > 1 ? 2 : 1)) * entry + modes * (row + sizeof(PetscScalar));
+  const double outer = modes * sizeof(double) + size->dim * sizeof(int32_t);
+
+  return size->device ? (VpBytes){mine * outer, mine * (T + P)} : (VpBytes){mine * (T + P + outer), 0};
+}
+
 /* Bytes of the coarsest level in addition to LevelBytes(). A dense matrix is inverted in double precision. On the host each rank has some
    of its rows, and one rank has all rows during the inversion. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double cells, PetscBool *swept)
@@ -168,13 +191,15 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   const double       real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float), unknowns = VpCoarseUnknowns(&c);
   const double       all = unknowns * unknowns, ranks = (double)c.ranks;
 
-  *swept = (PetscBool)(way == VP_WAY_SWEEPS);
+  *swept = (PetscBool)(way == VP_WAY_SWEEPS || way == VP_WAY_VOLUMES);
   switch (way) {
   case VP_WAY_DENSE:
     return size->device ? (VpBytes){all * (real + sizeof(double)), 0}
                         : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
   case VP_WAY_KSP:
     return (VpBytes){SparseBytes(&c, size->ranks), 0};
+  case VP_WAY_VOLUMES:
+    return VolumesBytes(size, size->leaves > 0 ? size->leaves : cells);
   default:
     return (VpBytes){0, 0};
   }

@@ -56,16 +56,37 @@ static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarse
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leaves, VP_MOST_LEVELS, MPI_DOUBLE, MPI_SUM, mesh->comm));
   for (int l = 0; l < npartial; l++) size->cells_of[l] = leaves[l] + (l ? ldexp(size->cells_of[l - 1], -mesh->dim) : 0);
   size->cells = size->cells_of[0];
+  size->leaves = npartial ? (double)mesh->ncell : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes finite volumes as the coarsest level where the cycle will, as far as that is known before there are means of coefficients: they
+   differ less than the coefficients inside of a cell. */
+static PetscErrorCode ForeseeHandover(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, const VpSize *size,
+                                      VpCycleOptions *o)
+{
+  const PetscInt  npartial = VpCyclePartial(mesh);
+  const PetscReal ratio = VpHandoverRatio(o, mesh->dim, problem->degree);
+  PetscReal       all, inside = 1;
+
+  PetscFunctionBegin;
+  if (!problem->coefficient || !VpCycleMayHandOver(o, backend, problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = npartial; l < o->levels && inside <= ratio; l++) {
+    if (!npartial && size->cells_of[l] <= pow(VP_FEW_CELLS_ALONG, mesh->dim)) break;
+    PetscCall(FindContrast(mesh, problem, o->coarsening, (int)PetscMin(l + 1, size->levels - 1), &all, &inside));
+    if (inside > ratio) o->levels = l + 1;
+  }
+  if (inside > ratio) o->coarse = VP_COARSE_VOLUMES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* memory of the cycle, on adaptive meshes with the vectors of all leaves */
-static VpBytes FindNeed(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
+static VpBytes FindNeed(const VpSize *size, const VpCycleOptions *o)
 {
-  const double unknowns = VpMeshIsAdaptive(mesh) ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
+  const double unknowns = size->leaves / size->ranks * pow(size->degree + 1, size->dim);
   VpBytes      need = VpCycleMemory(size, o);
 
-  need.work += 3 * unknowns * (o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
+  need.work += (o->coarse == VP_COARSE_VOLUMES ? 5 : 3) * unknowns * (o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
   return need;
 }
 
@@ -193,7 +214,7 @@ PetscErrorCode PCVPatchDGCheckMemory(PC pc, KSP ksp)
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG   *data = pc->data;
-  VpCycleOptions asked = data->options, *o = &asked;
+  VpCycleOptions asked = data->options, foreseen, *o = &asked;
   VpLevelCount   count;
   PetscViewer    viewer;
   VpSize         size;
@@ -206,13 +227,16 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   o->levels = count.levels;
   size.dense = count.dense;
   PetscCall(VpCountLines(mesh, problem, &size));
-  need = FindNeed(mesh, &size, o);
+  foreseen = asked;
+  PetscCall(ForeseeHandover(mesh, problem, backend, &size, &foreseen));
+  need = FindNeed(&size, &foreseen);
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
     PetscCall(PrintSolver(pc, viewer, o));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
-                                     size.cells_of[o->levels - 1]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells%s\n", foreseen.levels,
+                                     size.cells_of[foreseen.levels - 1],
+                                     foreseen.coarse == VP_COARSE_VOLUMES ? ", handed over to finite volumes" : ""));
     PetscCall(PrintTransport(pc, mesh, viewer));
     PetscCall(PrintIterations(viewer, mesh, problem, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
