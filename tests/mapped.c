@@ -217,7 +217,6 @@ static PetscErrorCode Refusals(void)
   double            factor[2] = {1, 2};
   PetscMPIInt       size;
   DM                dm, fine;
-  Mat               A;
   DMAdaptFlag       mark[64] = {DM_ADAPT_REFINE};
 
   PetscFunctionBeginUser;
@@ -232,7 +231,6 @@ static PetscErrorCode Refusals(void)
   PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
   PetscCall(DMSetUp(dm));
   Refused(DMVPatchDGRefineCells(dm, mark, &fine), "needs cells of one level", "an adaptive mesh with a map");
-  Refused(DMCreateMatrix(dm, &A), "no operators on mapped cells", "an operator with a map");
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -137,6 +137,11 @@ PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
 /* Ensures: op->many exists on the DM's backend for at least `copies` vectors. */
 PetscErrorCode VpOperatorRepeat(VpOperator op, DM, int32_t copies);
+/* the factor by which the penalty is larger on mapped cells and for full matrices */
+static inline double VpObliquePenalty(int degree)
+{
+  return degree == 1 ? 1.5 : 1.25;
+}
 /* pointvalues.c: makes the metric of the problem, and sets its coefficient, reaction and tensor to the means over cells, from the DM's
    functions or, without a function, from the problem's own numbers */
 PetscErrorCode DMVPatchDGMakeMetric(DM, VpProblem *);

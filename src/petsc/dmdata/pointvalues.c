@@ -105,7 +105,6 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
     mean[i] = problem->metric->mean[i / (size_t)width * (size_t)mesh->dim + i % (size_t)width];
   problem->coefficient = mean;
   problem->tensor = scalar ? 0 : mesh->dim;
-  problem->oblique = (PetscBool)(problem->metric->components > mesh->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,6 +129,8 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
     PetscCall(CheckReaction(mesh, &values, points));
   }
   problem->outer = VP_BASIS_GAUSS;
+  problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
+  if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
   PetscCall(VpMetricCreate(mesh, problem, &values, &problem->metric));
   problem->reaction = problem->metric->reaction;
   if (dg->coefficient_at.batch || mesh->geometry->map)
