@@ -59,7 +59,7 @@ static PetscErrorCode doctor_sees_the_coefficient(PetscInt dim, PetscInt degree)
   PetscCall(SetCoefficient(p.dm, Aligned, 1000));
   PetscCall(SolveWith(&p, "-vpatchdg_doctor", &residual, &its, NULL));
   PetscCall(Said("contrast 1:1e+03, inside of the coarsest cells 1:1\n", &yes));
-  VpExpectIterations((int)degree, 1, VP_COARSEN_LOCAL, range);
+  VpExpectIterations(&(VpProblem){.degree = (int)degree}, 1, VP_COARSEN_LOCAL, range);
   TapOk((PetscBool)(yes && range[0] <= its && its <= range[1]),
         "doctor_sees_aligned_jumps, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
 

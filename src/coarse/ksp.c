@@ -35,10 +35,12 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
 
 static PetscErrorCode CreateSweep(CoarseKSP *coarse, PC pc)
 {
-  VpLevel level = coarse->level;
+  VpLevel   level = coarse->level;
+  VpProblem problem = level->problem;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelCreate(level->mesh, &level->problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &coarse->thin));
+  problem.metric = NULL;
+  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &coarse->thin));
   PetscCall(VpOneSweepCreate(coarse->thin, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &coarse->sweep));
   PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(PCShellSetName(pc, "one sweep over all patches"));
@@ -171,7 +173,7 @@ static PetscErrorCode SolveKSP(void *data, int32_t n, VpVector b, VpVector x)
   MatNullSpace       constants;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorLeave(b, PETSC_FALSE, 1, coarse->outer));
+  PetscCall(VpVectorLeaveBoxes(b, coarse->outer));
   PetscCall(VecGetArrayWrite(coarse->b, &in));
   PetscCall(backend->download(coarse->outer, coarse->bytes, in));
   PetscCall(VecRestoreArrayWrite(coarse->b, &in));
@@ -181,7 +183,7 @@ static PetscErrorCode SolveKSP(void *data, int32_t n, VpVector b, VpVector x)
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
-  PetscCall(VpVectorEnter(x, coarse->scale, coarse->outer));
+  PetscCall(VpVectorEnterBoxes(x, coarse->scale, coarse->outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

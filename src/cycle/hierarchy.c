@@ -418,6 +418,8 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     PetscCall(VpLevelSetTransfer(at->level));
     p.coefficient = step->coefficient;
     p.tensor = step->tensor;
+    p.outer = VP_BASIS_ORTHONORMAL;
+    p.metric = NULL;
   }
   PetscCall(VpMeshDestroy(&step->mesh));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -131,6 +131,22 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
   return VpProlong(at->level, at[1].move, at[1].x, at->level->view.nown, PETSC_FALSE, x);
 }
 
+/* x = P x of the second level, in the cycle's vectors. Those enter and leave a finest level whose basis is another one. */
+static PetscErrorCode ProlongInCycle(VpNested nested, double *x)
+{
+  const VpCycle cycle = nested->cycle;
+  const void   *own;
+  void         *fine;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(nested->at[1].x, VP_GHOST_NONE, &own, NULL));
+  PetscCall(VpVectorEnter(cycle->at[1].x, ldexp(1, -cycle->at[1].level->problem.exponent), own));
+  PetscCall(VpVectorWrite(cycle->at[0].x, VP_GHOST_NONE, &fine));
+  PetscCall(VpProlong(cycle->at[0].level, cycle->at[1].move, cycle->at[1].x, cycle->at[0].level->mesh->nown, PETSC_FALSE, fine));
+  PetscCall(VpCycleLeave(cycle, 0, PETSC_FALSE, 1, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Computes the solution on the level below the finest from b of the cycle's finest level. */
 static PetscErrorCode SolveBelow(void *context)
 {
@@ -192,6 +208,7 @@ PetscErrorCode VpNestedGuess(VpNested nested, double *x)
     if (nested->cycle->whole && !nested->first) PetscCall(ReplayBelow(nested));
     else PetscCall(SolveBelow(nested));
     if (nested->first) PetscCall(RiseToLeaves(nested, x));
+    else if (nested->at[0].level->problem.metric) PetscCall(ProlongInCycle(nested, x));
     else PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

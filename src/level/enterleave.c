@@ -6,6 +6,37 @@ PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
   return VpVectorEnterResidual(v, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
 }
 
+/* the view without the map of the outer vectors */
+static VpView WithoutMap(VpLevel level)
+{
+  VpView view = level->view;
+
+  view.metric.root = NULL;
+  return view;
+}
+
+PetscErrorCode VpVectorEnterBoxes(VpVector v, double scale, const double *r)
+{
+  const VpView view = WithoutMap(v->level);
+  void        *values;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
+  PetscCall(v->level->ops->enter(&view, NULL, scale, NULL, VpGhostsAt(NULL), r, values, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorLeaveBoxes(VpVector v, double *z)
+{
+  const VpView view = WithoutMap(v->level);
+  const void  *values;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
+  PetscCall(v->level->ops->leave(&view, PETSC_FALSE, 1, values, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
                                      PetscReal *norm2)
 {

@@ -91,7 +91,7 @@ static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem 
   level->mesh = VpReference(mesh);
   level->problem = *problem;
   level->problem.coefficient = level->problem.coarser = NULL;
-  level->problem.metric = given->outer && problem->metric ? VpReference(problem->metric) : NULL;
+  if (problem->metric) level->problem.metric = VpReference(problem->metric);
   level->scale = ldexp(1, problem->exponent);
   level->arrays = (VpArrays){.backend = backend, .precision = precision};
   if (basis == VP_BASIS_THIN && problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;

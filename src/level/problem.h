@@ -15,8 +15,8 @@ struct VpProblem_ {
   int              exponent;
   VpBasisType      outer;   /* the basis of outer vectors */
   PetscBool        oblique; /* The coefficient is the diagonal of a full matrix. */
-  VpMetric         metric;  /* of an outer operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient`
-                              has means. Else NULL */
+  VpMetric         metric;  /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
+                               means. Else, and on coarser levels, NULL */
 };
 /* numbers per cell of a coefficient; the coefficient of a cell along direction d */
 static inline int VpProblemWidth(const VpProblem *problem)

@@ -83,3 +83,6 @@ PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
 PetscErrorCode VpVectorEnterResidual(VpVector, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
 /* z = scale v (add: z += scale v). */
 PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
+/* the same for vectors of the boxes where outer ones are of mapped cells; the basis is the outer one */
+PetscErrorCode VpVectorEnterBoxes(VpVector, double scale, const double *r);
+PetscErrorCode VpVectorLeaveBoxes(VpVector, double *z);

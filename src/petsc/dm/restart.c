@@ -150,6 +150,10 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscCheck(VpMeshesOverlap(dg->mesh, dg->mesh), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "DMView() to a file: boxes of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
              "DMCoarsen() was called with");
+  PetscCheck(
+    dg->basis != VPATCHDG_BASIS_GAUSS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+    "DMView() to a file: files hold no maps and no functions, which a DM in the Gauss basis may have. Save the vectors, and make the "
+    "DM again as it was made");
   PetscCall(WriteSettings(dm, viewer));
   if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(PetscMalloc1(dg->mesh->nown, &depth));

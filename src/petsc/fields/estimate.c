@@ -296,6 +296,8 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.dm = dm;
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;
+  PetscCheck(!e.problem->metric, e.mesh->comm, PETSC_ERR_SUP,
+             "DMVPatchDGEstimate(): estimates know boxes with one number a cell, in the Legendre basis (-dm_vpatchdg_basis legendre)");
   PetscCheck(!e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
              "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number per cell (DMVPatchDGSetCoefficient())");
   PetscCall(

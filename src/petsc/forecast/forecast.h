@@ -45,7 +45,7 @@ PetscErrorCode VpCheckKSPMemory(KSP, PetscInt iterations, const VpBackend *, VpB
 
 /* iterations.c: the largest aspect ratio of a cell; the range of FGMRES iterations for eight digits; prints both */
 PetscReal      VpAspectRatio(VpDomain);
-void           VpExpectIterations(int degree, PetscReal aspect, VpCoarsen, int range[2]);
+void           VpExpectIterations(const VpProblem *, PetscReal aspect, VpCoarsen, int range[2]);
 PetscErrorCode VpViewAspect(VpDomain, int degree, PetscViewer);
 
 /* report.c: the doctor's viewer, NULL without -vpatchdg_doctor; prints the program and the machine; prints memory */

@@ -29,7 +29,7 @@ PetscReal VpAspectRatio(VpDomain domain)
    Full coarsening takes 4 a iterations at degree 1 and 6 a/k at higher degrees k, where a is the aspect ratio, unless cells are nearly
    cubes. The range starts one below the number for cubes, or at 0.6 times the estimate with full coarsening, and ends one above 1.25 times
    the estimate. */
-void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2])
+static void ExpectOfBoxes(int degree, PetscReal aspect, VpCoarsen how, int range[2])
 {
   const double    cubes = degree == 1 ? 5 : (degree <= 3 ? 4 : 3);
   const PetscBool full = (PetscBool)(how == VP_COARSEN_FULL);
@@ -39,6 +39,16 @@ void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2
   range[1] = (int)ceil(1.25 * PetscMax(cubes, stretched)) + 1;
 }
 
+/* The forecast of a metric is right to a factor of 1.5 in most cases. */
+void VpExpectIterations(const VpProblem *problem, PetscReal aspect, VpCoarsen how, int range[2])
+{
+  const double nu = problem->metric ? VpMetricIterations(problem->metric) : 0;
+
+  ExpectOfBoxes(problem->degree, aspect, how, range);
+  range[0] = PetscMax(range[0], (int)(nu / 1.5));
+  range[1] = PetscMax(range[1], (int)ceil(nu * 1.5));
+}
+
 PetscErrorCode VpViewAspect(VpDomain domain, int degree, PetscViewer viewer)
 {
   PetscReal aspect[2];
@@ -46,7 +56,7 @@ PetscErrorCode VpViewAspect(VpDomain domain, int degree, PetscViewer viewer)
 
   PetscFunctionBegin;
   AspectRatios(domain, aspect);
-  VpExpectIterations(degree, aspect[1], VP_COARSEN_LOCAL, range);
+  ExpectOfBoxes(degree, aspect[1], VP_COARSEN_LOCAL, range);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells of aspect ratio %.3g", (double)aspect[0]));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (aspect[1] > VP_RATIO_SHOWN * aspect[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %.3g", (double)aspect[1]));

@@ -90,6 +90,18 @@ static VpBytes FindNeed(const VpSize *size, const VpCycleOptions *o)
   return need;
 }
 
+static PetscErrorCode PrintMetric(PetscViewer viewer, VpMetric m)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  coefficient at points, and map: eigenvalues beside the cycle's 1:%.3g, changes inside of a cell 1:%.3g\n", m->kappa,
+    m->variation));
+  if (m->raised)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  %" PetscInt_FMT " cells have a larger penalty, for which the operator is definite: up to %.3g\n", m->raised, m->penalty));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
 static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o)
 {
@@ -101,15 +113,16 @@ static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpP
 
   PetscFunctionBegin;
   PetscCall(FindContrast(mesh, problem, how, (int)o->levels - 1, &contrast, &inside));
-  VpExpectIterations(problem->degree, aspect, how, range);
+  VpExpectIterations(problem, aspect, how, range);
   if (adaptive) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)contrast));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
                                      (double)inside));
+  if (problem->metric) PetscCall(PrintMetric(viewer, problem->metric));
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
-  else if (inside > VP_RATIO_SHOWN)
+  else if (inside > VP_RATIO_SHOWN && !problem->oblique)
     PetscCall(PetscViewerASCIIPrintf(
       viewer,
       "  iterations for eight digits: not known, at least %d by fgmres; on CPUs, and on GPUs with -pc_vpatchdg_handover_ratio 3, finite "
@@ -118,10 +131,10 @@ static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpP
       adaptive ? "7 to 20" : "5 to 10"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
-                                     adaptive                 ? ", as on uniform meshes"
-                                     : aspect <= 1.5          ? " and richardson"
-                                     : how == VP_COARSEN_FULL ? "; richardson takes more, or fails"
-                                                              : "; richardson takes more"));
+                                     adaptive                             ? ", as on uniform meshes"
+                                     : aspect <= 1.5 && !problem->oblique ? " and richardson"
+                                     : how == VP_COARSEN_FULL             ? "; richardson takes more, or fails"
+                                                                          : "; richardson takes more"));
   if (aspect > 2 && how == VP_COARSEN_FULL && !adaptive)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -pc_vpatchdg_coarsening local\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,7 +186,7 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
   PetscCall(PetscStrInList(data->inverse.dm->vectype, "standard|seq|mpi", '|', &host));
-  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
+  VpExpectIterations(&op->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   PetscCall(VpCheckKSPMemory(ksp, range[1], backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
   data->counted = id;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,12 +2,34 @@
 #include "internal.h"
 #include "../forecast/forecast.h"
 
+/* foretold iterations of FGMRES from which on refinement may fail, and fails for certain */
+#define HARD     8
+#define HOPELESS 20
+
+/* Refinement diverges where the diagonal of a metric is far from the metric. */
+static PetscErrorCode CheckRefinement(PC pc, KSPType type)
+{
+  const VpOperator op = ((PC_VPatchDG *)pc->data)->inverse.op;
+  const double     nu = op && op->problem.metric ? VpMetricIterations(op->problem.metric) : 0;
+  const char      *prefix = VpPrefix((PetscObject)pc);
+
+  PetscFunctionBegin;
+  if (strcmp(type, KSPRICHARDSON) || nu <= HARD) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(nu <= HOPELESS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "KSP richardson would diverge: with these cells and this coefficient fgmres needs about %.0f iterations. Use -%sksp_type fcg "
+             "-%sksp_fcg_mmax 1 -%sksp_norm_type unpreconditioned, or -%sksp_type fgmres",
+             nu, prefix, prefix, prefix, prefix);
+  PetscCall(VpWarn(pc, VP_WARN_SLOW, "KSP richardson may diverge with these cells and this coefficient: use -%sksp_type fgmres", prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 {
   const PC_VPatchDG *data = pc->data;
   const char        *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
+  PetscCall(CheckRefinement(pc, type));
   if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
                      "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric, or "
@@ -87,7 +109,7 @@ static PetscErrorCode WarnSlow(PC pc, KSP ksp)
 
   PetscFunctionBegin;
   if (!op || strcmp(type, KSPRICHARDSON)) PetscFunctionReturn(PETSC_SUCCESS);
-  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
+  VpExpectIterations(&op->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   if (ksp->its <= SLOW * range[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_SLOW, "KSP %s took %" PetscInt_FMT " iterations: -%sksp_type fgmres takes fewer", type, ksp->its, prefix));
   PetscFunctionReturn(PETSC_SUCCESS);
