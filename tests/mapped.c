@@ -15,12 +15,6 @@ static PetscErrorCode New(PetscInt dim, PetscInt refine, const char options[], D
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static double Determinant(int dim, const double J[])
-{
-  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
-  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
-}
-
 /* the volume of all cells in physical space, by 6 Gauss points in each direction */
 static PetscErrorCode FindVolume(DM dm, double *volume)
 {
@@ -34,7 +28,7 @@ static PetscErrorCode FindVolume(DM dm, double *volume)
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
     VpGeometryEvaluate(mesh->geometry, cell, count, (const double *const[]){x, x, x}, NULL, J);
     for (int q = 0; q < count[0] * count[1] * count[2]; q++)
-      *volume += w[q % 6] * w[q / 6 % 6] * (dim == 3 ? w[q / 36] : 1) * Determinant(dim, J + q * dim * dim);
+      *volume += w[q % 6] * w[q / 6 % 6] * (dim == 3 ? w[q / 36] : 1) * VpDeterminant(dim, J + q * dim * dim);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, volume, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);

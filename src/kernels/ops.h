@@ -69,9 +69,11 @@ typedef struct {
      threads may call these slots at a time. */
   /* x[i][point][dim] */
   PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
-  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, for n grids with the same points */
+  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, for n grids with the same points. If places have a `turn`, the
+     grids are those of the dim derivatives, and values[i][point][rows] = turn times the result. */
   PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, double *values);
-  /* b = factor (matrix[2] x matrix[1] x matrix[0])^T values on these cells, or b += this product. Requires: no cell is listed twice. */
+  /* b = factor (matrix[2] x matrix[1] x matrix[0])^T measure values on these cells, or b += this product. Requires: no cell is listed
+     twice. */
   PetscErrorCode (*integrate)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool add, const double *values, double *b);
   /* *sum += the integral over the cells of |u - v|^2, where u is the result of evaluate() and v = values[i][point][n] */
   PetscErrorCode (*distance)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, const double *values, double *sum);

@@ -361,6 +361,12 @@ typedef struct {
   const int32_t *list;
   const double  *bounds; /* [n][lower corner, size][3]; in 2D 0 and 1 in the third direction */
   const double  *weight; /* [n] another factor, or NULL: 1 */
+  /* of mapped cells, on the host, where the work needs it; else NULL */
+  const double *point;   /* [n][points][dim] the points in physical space */
+  const double *normal;  /* [n][points][dim] the outward unit normals of a side there */
+  const double *measure; /* [n][points] the volume element, or the area element of a side, by that of the cell's box */
+  const double *turn;    /* [n][points][rows][dim] what the derivatives along the directions of the box add to the wanted numbers */
+  int           rows;    /* of turn; else 0 */
 } VpPlaces;
 
 VP_SIZE int32_t VpPlaceCell(const VpPlaces *places, int32_t i)

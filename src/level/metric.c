@@ -40,27 +40,6 @@ static Points PointsOf(const Making *mk, int side)
   return p;
 }
 
-static double Determinant(int dim, const double J[])
-{
-  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
-  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
-}
-
-/* inverse = J^-1, for a determinant that is not 0 */
-static void Invert(int dim, const double J[], double det, double inverse[])
-{
-  for (int i = 0; i < dim; i++) {
-    for (int j = 0; j < dim; j++) {
-      if (dim == 2) inverse[i * 2 + j] = (i == j ? J[3 - 3 * i] : -J[i * 2 + j]) / det;
-      else {
-        const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-
-        inverse[i * 3 + j] = (J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c]) / det;
-      }
-    }
-  }
-}
-
 /* K as a full matrix */
 static void Expand(int dim, int components, const double value[], double K[])
 {
@@ -77,20 +56,20 @@ static PetscBool IsDefinite(int dim, const double K[])
 {
   const double two = K[0] * K[dim + 1] - K[1] * K[dim];
 
-  return (PetscBool)(K[0] > 0 && two > 0 && (dim == 2 || Determinant(3, K) > 0) && !PetscIsInfOrNanReal(K[0] + two));
+  return (PetscBool)(K[0] > 0 && two > 0 && (dim == 2 || VpDeterminant(3, K) > 0) && !PetscIsInfOrNanReal(K[0] + two));
 }
 
 /* G and det at a point; *ok = whether they exist */
 static double PullBack(const Making *mk, const double J[], const double value[], double G[], PetscBool *ok)
 {
   const int    dim = mk->dim;
-  const double det = Determinant(dim, J);
+  const double det = VpDeterminant(dim, J);
   double       K[9], inverse[9], KI[9];
 
   Expand(dim, mk->values->components, value, K);
   *ok = (PetscBool)(det != 0 && !PetscIsInfOrNanReal(det) && IsDefinite(dim, K));
   if (!*ok) return 0;
-  Invert(dim, J, det, inverse);
+  VpInvert(dim, J, det, inverse);
   for (int i = 0; i < dim; i++) {
     for (int j = 0; j < dim; j++) {
       KI[i * dim + j] = 0;
@@ -371,11 +350,34 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
       for (int i = 0; i < face; i++, to++) {
         double inverse[9], length = 0;
 
-        Invert(dim, J + i * dim * dim, Determinant(dim, J + i * dim * dim), inverse);
+        VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
         for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
         *to = mk->seen[((size_t)cell * 2 * dim + side) * 2 * face + i] / sqrt(length);
         sigma[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
       }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
+static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
+{
+  const VpMesh mesh = mk->mesh;
+  const size_t all = (size_t)(mk->rows * mk->face), kept = all - (size_t)mk->face;
+  size_t       count = 0;
+
+  PetscFunctionBegin;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) PetscCall(PetscMalloc1(count * kept + 1, &mk->metric->outflow[given][side]));
+    count = 0;
+    for (int32_t cell = 0; cell < mesh->nown; cell++) {
+      const size_t at = (size_t)cell * 2 * mk->dim + side;
+      const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
+
+      if (!VpIsCondition(kind) || VpConditions[kind].given != given) continue;
+      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->metric->side + at * all, kept));
+      count++;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -453,6 +455,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(CheckMetric(&mk));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 4 * (size_t)(mk.dim * mk.face), MPI_DOUBLE, mk.seen,
                            mk.seen + (size_t)mesh->nown * 4 * (size_t)(mk.dim * mk.face)));
+  for (int i = 0; i < 4 * mk.dim; i++) PetscCall(KeepOutflow(&mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
   VpLoop(mesh->nown, WeighSides, &mk);
   PetscCall(FindShapes(&mk));
   VpLoop(mesh->nown, SetSigmas, &mk);
@@ -477,6 +480,7 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscCall(PetscFree(m->root));
   PetscCall(PetscFree(m->mean));
   for (int side = 0; side < 6; side++) PetscCall(PetscFree(m->flux[side]));
+  for (int i = 0; i < 6 * VP_GIVEN_KINDS; i++) PetscCall(PetscFree(m->outflow[i / 6][i % 6]));
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,10 +23,11 @@ struct VpMetric_ {
   int      components; /* of G */
   int32_t  ncell;
   double  *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
-  double  *flux[6];  /* [side] [cells with a flux as condition there, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  double  *flux[6]; /* [side] [cells with a flux as condition there, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double   reaction; /* mean of c over the domain */
-  double  *mean;     /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double  *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows - 1][n^(dim-1)] row d of G, as in H */
+  double   reaction;                   /* mean of c over the domain */
+  double  *mean;                       /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
   double   variation;      /* largest quotient of G_dd at two points of a cell */

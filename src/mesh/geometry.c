@@ -22,7 +22,9 @@ void VpGeometryReference(VpGeometry g, int32_t cell, const PetscReal x[], PetscR
   PetscReal lower[3], size[3];
 
   VpGeometryBounds(g, cell, lower, size);
-  for (int d = 0; d < g->domain->dim; d++) xi[d] = PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
+  for (int d = 0; d < g->domain->dim; d++) xi[d] = (x[d] - lower[d]) / size[d];
+  if (g->map) (void)VpMapInvert(g->map, cell, x, xi);
+  for (int d = 0; d < g->domain->dim; d++) xi[d] = PetscMax(0, PetscMin(1, xi[d]));
 }
 
 /* the same as VpMapEvaluate() for a cell that is a box */
@@ -44,6 +46,18 @@ void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const do
 {
   if (g->map) VpMapEvaluate(g->map, cell, count, x, X, J);
   else EvaluateBox(g, cell, count, x, X, J);
+}
+
+void VpGeometryExtent(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal upper[])
+{
+  PetscReal low[3], size[3];
+
+  VpGeometryBounds(g, cell, low, size);
+  for (int d = 0; d < g->domain->dim; d++) {
+    lower[d] = low[d];
+    upper[d] = low[d] + size[d];
+  }
+  if (g->map) VpMapBounds(g->map, cell, lower, upper);
 }
 
 PetscReal VpGeometryLeast(VpGeometry g, int32_t cell)

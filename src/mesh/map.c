@@ -4,6 +4,8 @@
 #include "../compat.h"
 #include <string.h>
 
+#define BEYOND 0.25 /* as far outside of [0,1] Newton's method goes */
+
 enum { MOST = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ * 3 }; /* numbers at the points of a grid */
 
 PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
@@ -77,15 +79,15 @@ static void Contract(int outer, int n, int count, int inner, const double A[], c
   }
 }
 
-/* to [points][dim] = the derivative of X in direction `slope`, or X for -1. room: MOST numbers */
-static void EvaluateLines(VpMap map, int32_t cell, const Line line[3], int slope, double room[], double to[])
+/* to [points][dim] = the derivative of X in direction `slope`, or X for -1. scratch: MOST numbers */
+static void EvaluateLines(VpMap map, int32_t cell, const Line line[3], int slope, double scratch[], double to[])
 {
   const int     dim = map->dim, n = map->degree + 1;
   const double *from = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
   int           inner = dim, outer = VpMapNodes(dim, map->degree);
 
   for (int d = 0; d < dim; d++) {
-    double *out = d % 2 == dim % 2 ? room : to;
+    double *out = d % 2 == dim % 2 ? scratch : to;
 
     outer /= n;
     Contract(outer, n, line[d].count, inner, d == slope ? line[d].slope : line[d].value, from, out);
@@ -97,15 +99,82 @@ static void EvaluateLines(VpMap map, int32_t cell, const Line line[3], int slope
 void VpMapEvaluate(VpMap map, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
 {
   const int dim = map->dim, n = count[0] * count[1] * count[2];
-  double    room[MOST], column[MOST];
+  double    scratch[MOST], column[MOST];
   Line      line[3];
 
   TabulateLines(map, count, x, line);
   for (int d = X ? -1 : 0; d < (J ? dim : 0); d++) {
-    EvaluateLines(map, cell, line, d, room, column);
+    EvaluateLines(map, cell, line, d, scratch, column);
     for (int q = 0; q < n * dim; q++) {
       if (d < 0) X[q] = column[q];
       else J[q * dim + d] = column[q];
     }
   }
+}
+
+void VpMapBounds(VpMap map, int32_t cell, double lower[], double upper[])
+{
+  const int     dim = map->dim, nodes = VpMapNodes(dim, map->degree);
+  const double *x = map->node + (size_t)cell * (size_t)(nodes * dim);
+
+  for (int d = 0; d < dim; d++) lower[d] = upper[d] = x[d];
+  for (int i = 0; i < nodes * dim; i++) {
+    lower[i % dim] = PetscMin(lower[i % dim], x[i]);
+    upper[i % dim] = PetscMax(upper[i % dim], x[i]);
+  }
+}
+
+double VpDeterminant(int dim, const double J[])
+{
+  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
+  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
+}
+
+void VpInvert(int dim, const double J[], double det, double inverse[])
+{
+  for (int i = 0; i < dim; i++) {
+    for (int j = 0; j < dim; j++) {
+      if (dim == 2) inverse[i * 2 + j] = (i == j ? J[3 - 3 * i] : -J[i * 2 + j]) / det;
+      else {
+        const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+
+        inverse[i * 3 + j] = (J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c]) / det;
+      }
+    }
+  }
+}
+
+/* Adds J^-1 (X - X(xi)) to xi, where that leaves the neighbourhood of the cell only a part of it. Returns the largest change. */
+static double TakeStep(VpMap map, int32_t cell, const double X[], double xi[])
+{
+  const int dim = map->dim;
+  double    at[3], J[9], inverse[9], det, change = 0;
+
+  VpMapEvaluate(map, cell, (int[]){1, 1, 1}, (const double *const[]){xi, xi + 1, xi + 2}, at, J);
+  det = VpDeterminant(dim, J);
+  if (det == 0) return PETSC_MAX_REAL;
+  VpInvert(dim, J, det, inverse);
+  for (int i = 0; i < dim; i++) {
+    const double before = xi[i];
+
+    for (int j = 0; j < dim; j++) xi[i] += inverse[i * dim + j] * (X[j] - at[j]);
+    xi[i] = PetscMax(-BEYOND, PetscMin(1 + BEYOND, xi[i]));
+    change = PetscMax(change, fabs(xi[i] - before));
+  }
+  return change;
+}
+
+double VpMapInvert(VpMap map, int32_t cell, const double X[], double xi[])
+{
+  double change = 1, outside = -1;
+
+  for (int d = 0; d < 3; d++) xi[d] = 0.5;
+  for (int i = 0; i < 50 && change > 1e-14; i++) {
+    const double before = change;
+
+    change = TakeStep(map, cell, X, xi);
+    if (change < 1e-10 && change >= before) break;
+  }
+  for (int d = 0; d < map->dim; d++) outside = PetscMax(outside, PetscMax(-xi[d], xi[d] - 1));
+  return change < 1e-10 && outside < BEYOND ? outside : PETSC_MAX_REAL;
 }

@@ -23,3 +23,12 @@ static inline int VpMapNodes(int dim, int degree)
 /* X [points][dim] and J [points][i][j] = dX_i / dxi_j at a tensor grid of points of a cell, as VpGeometryEvaluate() in mesh.h. Threads may
    call it at the same time. */
 void VpMapEvaluate(VpMap, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
+/* xi = the reference coordinates of a point in physical space, by Newton's method. Returns how far outside of [0,1] they are at most, in a
+   direction; at most 0 inside; or PETSC_MAX_REAL where the method does not converge, as it does near the cell. */
+double VpMapInvert(VpMap, int32_t cell, const double X[], double xi[]);
+/* the bounds of a cell's nodes: lower, upper [dim] */
+void VpMapBounds(VpMap, int32_t cell, double lower[], double upper[]);
+
+/* of J [i][j] = dX_i / dxi_j */
+double VpDeterminant(int dim, const double J[]);
+void   VpInvert(int dim, const double J[], double determinant, double inverse[]); /* Requires: the determinant is not 0. */

@@ -233,13 +233,15 @@ static inline PetscReal VpGeometrySize(VpGeometry g, int32_t cell, int d)
 }
 /* the lower corner of a cell and its size in every direction (3 numbers, 1 beyond dim) */
 void VpGeometryBounds(VpGeometry, int32_t cell, PetscReal lower[], PetscReal size[]);
-/* VpGeometryPoint: x [dim] = the point of a cell at the reference coordinates xi [dim], from 0 to 1. VpGeometryReference: xi = the
-   reference coordinates of the point of a cell that is nearest to x. */
+/* VpGeometryPoint: x [dim] = the point of a box's cell at the reference coordinates xi [dim], from 0 to 1. VpGeometryReference: xi = the
+   reference coordinates of the point of a cell, in physical space, that is nearest to x. */
 void VpGeometryPoint(VpGeometry, int32_t cell, const PetscReal xi[], PetscReal x[]);
 void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscReal xi[]);
 /* X [points][dim] and the Jacobian J [points][i][j] = dX_i / dxi_j in physical space of an own cell, at a tensor grid of points in [0,1], x
    fastest: count[d] of them, at most VP_MAX_NQ, at x[d]; count[d] = 1 beyond dim. X, J: or NULL */
 void VpGeometryEvaluate(VpGeometry, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
+/* the smallest box around a cell in physical space, for mapped ones around its nodes: lower, upper [dim] */
+void VpGeometryExtent(VpGeometry, int32_t cell, PetscReal lower[], PetscReal upper[]);
 /* the least size of a cell, its volume, the area of one of its sides */
 PetscReal VpGeometryLeast(VpGeometry, int32_t cell);
 PetscReal VpGeometryVolume(VpGeometry, int32_t cell);
@@ -417,6 +419,8 @@ static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and the cell's number there. On a face it is one of the cells there.
    *outside: the first point that lies in no cell, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
+/* find.c: the same for points in physical space. Near a curved boundary a point may be outside of the cell by 1 % of it. */
+PetscErrorCode VpMeshFind(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]: for each cell `count` values of a type. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, size_t count, MPI_Datatype type, const void *own, void *ghost);
 /* the same from the roots of an SF to its leaves */

@@ -124,7 +124,7 @@ static PetscErrorCode MakeLattice(const Case *c, VpMesh mesh, int **lattice, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int64_t Position(VpMesh mesh, int32_t cell)
+PETSC_UNUSED static int64_t Position(VpMesh mesh, int32_t cell)
 {
   int64_t position = mesh->geometry->box[cell];
 
@@ -135,8 +135,8 @@ static int64_t Position(VpMesh mesh, int32_t cell)
 }
 
 /* Calls check on the meshes of a hierarchy made from the finest down, and on one made from the coarsest up. */
-static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
-                                   PetscErrorCode (*check)(const Case *, VpMesh, const int lattice[], const int64_t next[]))
+PETSC_UNUSED static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
+                                                PetscErrorCode (*check)(const Case *, VpMesh, const int lattice[], const int64_t next[]))
 {
   VpDomain domain;
   VpMesh   mesh[2][8];

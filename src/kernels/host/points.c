@@ -78,39 +78,97 @@ OUTLINE V *MultiplyTensor(const VpGrid *grid, const int n, int transposed, V v[2
   return v[DIM % 2];
 }
 
-/* u = factor (matrix[2] x matrix[1] x matrix[0]) x at a group's points */
-INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const REAL *x, V v[2][MOST])
+/* v = factor root v, for coefficients of mapped cells, or v = factor v. scratch: [n^dim] */
+INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V v[], V scratch[])
+{
+  const REAL *from[W];
+
+  for (int l = 0; l < W && m->root; l++) from[l] = m->root + (size_t)(g->cell[l] % m->period) * (size_t)Power(n);
+  if (m->root) LoadCells(Power(n), 0, Power(n), from, NULL, scratch);
+  for (int i = 0; i < Power(n); i++) v[i] *= m->root ? g->factor * scratch[i] : g->factor;
+}
+
+/* u = factor (matrix[2] x matrix[1] x matrix[0]) root x at a group's points */
+INLINE const V *ValuesOf(const VpMetricView *m, const VpGrid *grid, const int n, const Group *g, const REAL *x, V v[2][MOST])
 {
   const REAL *from[W];
 
   for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
   LoadCells(Power(n), 0, Power(n), from, NULL, v[0]);
-  for (int i = 0; i < Power(n); i++) v[0][i] *= g->factor;
+  Scale(m, n, g, v[0], v[1]);
   return MultiplyTensor(grid, n, 0, v);
 }
 
-INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, int stride, const REAL *x, REAL *values)
+/* the numbers of a group's places, [places][stride], that are `first` numbers behind the beginning of a place */
+INLINE V LoadNumbers(const double *of, int32_t at, const Group *g, int stride, int first)
 {
-  const int size = VpGridSize(grid);
-  V         v[2][MOST];
-  Group     g;
+  V v;
 
-  for (int32_t i = 0; i < places->n; i += W) {
-    FindGroup(places, grid, i, &g);
-    const V *u = ValuesOf(grid, n, &g, x, v);
-    REAL    *to[W];
+  for (int l = 0; l < W; l++) v[l] = of[(size_t)(at + PetscMin(l, g->lanes - 1)) * (size_t)stride + (size_t)first];
+  return v;
+}
 
-    for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
-    if (stride == 1) StoreCells(size, u, NULL, NULL, to);
-    else {
-      for (int p = 0; p < size; p++) {
-        for (int l = 0; l < W; l++) to[l][p * stride] = u[p][l];
+/* numbers per point that come from n grids */
+INLINE int RowsOf(const VpPlaces *places, int n)
+{
+  return places->turn ? places->rows : n;
+}
+
+/* the rows [RowFrom, RowTo) that grid j adds to */
+INLINE int RowFrom(const VpPlaces *places, int j)
+{
+  return places->turn ? 0 : j;
+}
+INLINE int RowTo(const VpPlaces *places, int j)
+{
+  return places->turn ? places->rows : j + 1;
+}
+
+/* what the value u of grid j at point p adds to row r */
+INLINE V Turned(const VpPlaces *places, int32_t at, const Group *g, int size, int p, int r, int j, V u)
+{
+  if (!places->turn) return u;
+  return u * LoadNumbers(places->turn, at, g, size * places->rows * DIM, (p * places->rows + r) * DIM + j);
+}
+
+/* Adds what grid j adds to its rows. The first grid of a row writes it. */
+INLINE void StoreTurned(const VpPlaces *places, int32_t at, const Group *g, int size, int rows, int j, const V *u, REAL *values)
+{
+  for (int p = 0; p < size; p++) {
+    for (int r = RowFrom(places, j); r < RowTo(places, j); r++) {
+      const V v = Turned(places, at, g, size, p, r, j, u[p]);
+
+      for (int l = 0; l < g->lanes; l++) {
+        REAL *to = values + ((size_t)(at + l) * (size_t)size + (size_t)p) * (size_t)rows + r;
+
+        *to = places->turn && j ? *to + v[l] : v[l];
       }
     }
   }
 }
 
-INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, PetscBool add, const REAL *values, REAL *b)
+INLINE void Evaluate(const VpMetricView *m, const int n, const VpPlaces *places, int grids, const VpGrid grid[], const REAL *x,
+                     REAL *values)
+{
+  const int size = VpGridSize(grid), rows = RowsOf(places, grids);
+  V         v[2][MOST];
+  Group     g;
+
+  for (int j = 0; j < grids; j++) {
+    for (int32_t i = 0; i < places->n; i += W) {
+      FindGroup(places, &grid[j], i, &g);
+      const V *u = ValuesOf(m, &grid[j], n, &g, x, v);
+      REAL    *to[W];
+
+      for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)size;
+      if (grids == 1) StoreCells(size, u, NULL, NULL, to);
+      else StoreTurned(places, i, &g, size, rows, j, u, values);
+    }
+  }
+}
+
+INLINE void Integrate(const VpMetricView *m, const int n, const VpPlaces *places, const VpGrid *grid, PetscBool add, const REAL *values,
+                      REAL *b)
 {
   const int size = VpGridSize(grid);
   V         v[2][MOST];
@@ -119,7 +177,7 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
   for (int32_t i = 0; i < places->n; i += W) {
     const REAL *from[W];
     REAL       *to[W];
-    V          *sum;
+    V          *sum, *old;
 
     FindGroup(places, grid, i, &g);
     for (int l = 0; l < W; l++) {
@@ -128,43 +186,56 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
     }
     if (g.lanes < W) memset(g.spare, 0, sizeof(g.spare));
     LoadCells(size, 0, size, from, NULL, v[0]);
+    for (int p = 0; p < size && places->measure; p++) v[0][p] *= LoadNumbers(places->measure, i, &g, size, p);
     sum = MultiplyTensor(grid, n, 1, v);
+    old = sum == v[0] ? v[1] : v[0];
+    Scale(m, n, &g, sum, old);
     if (add) { /* StoreCells has blocks that overlap, so that it does not add in place. */
-      V *old = sum == v[0] ? v[1] : v[0];
-
       LoadCells(Power(n), 0, Power(n), (const REAL *const *)to, NULL, old);
-      for (int k = 0; k < Power(n); k++) sum[k] = old[k] + g.factor * sum[k];
-    } else {
-      for (int k = 0; k < Power(n); k++) sum[k] *= g.factor;
+      for (int k = 0; k < Power(n); k++) sum[k] += old[k];
     }
     StoreCells(Power(n), sum, NULL, NULL, to);
   }
 }
 
-INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, int stride, const REAL *x, const REAL *values, double *sum)
+/* weights of the points of a grid */
+INLINE void FindWeights(const VpGrid *grid, double weight[])
 {
-  const int size = VpGridSize(grid);
-  double    weight[MOST];
-  V         v[2][MOST];
-  Group     g;
-
-  for (int p = 0; p < size; p++) {
+  for (int p = 0; p < VpGridSize(grid); p++) {
     const int qx = p % grid->count[0], qy = p / grid->count[0] % grid->count[1], qz = p / grid->count[0] / grid->count[1];
 
     weight[p] = grid->w[0][qx] * grid->w[1][qy] * grid->w[2][qz];
   }
+}
+
+INLINE void Distance(const VpMetricView *m, const int n, const VpPlaces *places, int grids, const VpGrid grid[], const REAL *x,
+                     const REAL *values, double *sum)
+{
+  const int size = VpGridSize(grid), rows = RowsOf(places, grids);
+  double    weight[MOST];
+  V         v[2][MOST], e[DIM][MOST];
+  Group     g;
+
+  FindWeights(grid, weight);
   for (int32_t i = 0; i < places->n; i += W) {
-    FindGroup(places, grid, i, &g);
-    const V    *u = ValuesOf(grid, n, &g, x, v);
-    const REAL *given[W];
-    V           squares = {0};
+    V squares = {0};
 
-    for (int l = 0; l < W; l++) given[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
-    for (int p = 0; p < size; p++) {
-      V e = u[p];
+    for (int j = 0; j < grids; j++) {
+      FindGroup(places, &grid[j], i, &g);
+      const V *u = ValuesOf(m, &grid[j], n, &g, x, v);
 
-      for (int l = 0; l < W; l++) e[l] -= given[l][p * stride];
-      squares += weight[p] * e * e;
+      for (int r = RowFrom(places, j); r < RowTo(places, j); r++) {
+        for (int p = 0; p < size; p++)
+          e[r][p] = (places->turn && j ? e[r][p] : -LoadNumbers(values, i, &g, size * rows, p * rows + r)) +
+                    Turned(places, i, &g, size, p, r, j, u[p]);
+      }
+    }
+    for (int r = 0; r < rows; r++) {
+      for (int p = 0; p < size; p++) {
+        const V square = weight[p] * e[r][p] * e[r][p];
+
+        squares += places->measure ? square * LoadNumbers(places->measure, i, &g, size, p) : square;
+      }
     }
     squares *= g.volume;
     for (int l = 0; l < g.lanes; l++) *sum += squares[l];
@@ -173,7 +244,8 @@ INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, in
 
 INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
 {
-  for (int32_t i = 0; i < places->n; i++) {
+  if (places->point) memcpy(x, places->point, (size_t)places->n * (size_t)(VpGridSize(grid) * DIM) * sizeof(*x));
+  for (int32_t i = 0; i < places->n && !places->point; i++) {
     const double *lower = VpPlaceLower(places, i), *size = VpPlaceSize(places, i);
 
     for (int z = 0; z < grid->count[2]; z++) {
@@ -189,10 +261,12 @@ INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
 }
 
 /* Sums over x, then over y, then over z. */
-INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+INLINE void Probe(const VpMetricView *m, const int n, int32_t count, const int32_t *cell, const double *basis, const double *x,
+                  double *values)
 {
   for (int32_t i = 0; i < count; i++, basis += DIM * n) {
     const double *u = x + (size_t)cell[i] * (size_t)Power(n), *along_z = basis + (DIM - 1) * n;
+    const double *root = m->root ? m->root + (size_t)(cell[i] % m->period) * (size_t)Power(n) : NULL;
     double        sum = 0;
 
     for (int z = 0; z < (DIM == 3 ? n : 1); z++) {
@@ -201,7 +275,11 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
       for (int y = 0; y < n; y++) {
         double row = 0;
 
-        for (int k = 0; k < n; k++) row += basis[k] * u[(z * n + y) * n + k];
+        for (int k = 0; k < n; k++) {
+          const int at = (z * n + y) * n + k;
+
+          row += basis[k] * (root ? root[at] * u[at] : u[at]);
+        }
         plane += basis[n + y] * row;
       }
       sum += (DIM == 3 ? along_z[z] : 1) * plane;
@@ -213,13 +291,13 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
 #define VP_DEGREE(k) \
   VP_KERNEL(Coordinates, k, (const VpView *view, const VpPlaces *places, const VpGrid *grid, double *x), Coordinates(places, grid, x)) \
   VP_KERNEL(Evaluate, k, (const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values), \
-            for (int i = 0; i < n; i++) Evaluate(k + 1, places, &grid[i], n, x, values + i)) \
+            Evaluate(&view->metric, k + 1, places, n, grid, x, values)) \
   VP_KERNEL(Integrate, k, \
             (const VpView *view, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values, double *b), \
-            Integrate(k + 1, places, grid, add, values, b)) \
+            Integrate(&view->metric, k + 1, places, grid, add, values, b)) \
   VP_KERNEL(Distance, k, \
             (const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x, const double *values, double *sum), \
-            for (int i = 0; i < n; i++) Distance(k + 1, places, &grid[i], n, x, values + i, sum)) \
+            Distance(&view->metric, k + 1, places, n, grid, x, values, sum)) \
   VP_KERNEL(Probe, k, (const VpView *view, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values), \
-            Probe(k + 1, count, cell, basis, x, values))
+            Probe(&view->metric, k + 1, count, cell, basis, x, values))
 #include "../degrees.def"

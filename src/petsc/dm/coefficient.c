@@ -41,12 +41,14 @@ PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
 
    Level: intermediate
 
+   Note:
+   For a mapped cell (`DMVPatchDGSetMap()`) these are the corners of the smallest box around the nodes of its map.
+
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGSetCoefficient()`
 @*/
 PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], PetscReal upper[])
 {
-  VpMesh    mesh;
-  PetscReal x[3], size[3];
+  VpMesh mesh;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
@@ -55,11 +57,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
-  VpGeometryBounds(mesh->geometry, (int32_t)cell, x, size);
-  for (int d = 0; d < mesh->dim; d++) {
-    lower[d] = x[d];
-    upper[d] = x[d] + size[d];
-  }
+  VpGeometryExtent(mesh->geometry, (int32_t)cell, lower, upper);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,11 +2,11 @@
 #include "internal.h"
 #include <petscdmshell.h>
 
-/* the smallest box around this rank's cells */
+/* the smallest box around this rank's cells, for mapped ones around their nodes */
 static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 {
   VpMesh    mesh;
-  PetscReal x[3], size[3];
+  PetscReal low[3], high[3];
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
@@ -16,10 +16,10 @@ static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[
     upper[d] = PETSC_MIN_REAL;
   }
   for (int32_t c = 0; c < mesh->nown; c++) {
-    VpGeometryBounds(mesh->geometry, c, x, size);
+    VpGeometryExtent(mesh->geometry, c, low, high);
     for (int d = 0; d < mesh->dim; d++) {
-      lower[d] = PetscMin(lower[d], x[d]);
-      upper[d] = PetscMax(upper[d], x[d] + size[d]);
+      lower[d] = PetscMin(lower[d], low[d]);
+      upper[d] = PetscMax(upper[d], high[d]);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -36,6 +36,7 @@ static PetscErrorCode CreateCorners(DM dm, Vec *coordinates)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
   const int    dim = mesh->dim, corners = 1 << dim;
+  const double end[] = {0, 1};
   PetscScalar *x;
 
   PetscFunctionBegin;
@@ -44,14 +45,9 @@ static PetscErrorCode CreateCorners(DM dm, Vec *coordinates)
   PetscCall(VecSetBlockSize(*coordinates, dim));
   PetscCall(VecSetType(*coordinates, VECSTANDARD));
   PetscCall(VecGetArrayWrite(*coordinates, &x));
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    for (int corner = 0; corner < corners; corner++) {
-      PetscReal at[3];
-
-      VpGeometryPoint(mesh->geometry, cell, (PetscReal[]){corner & 1, corner >> 1 & 1, corner >> 2}, at);
-      for (int d = 0; d < dim; d++) x[(cell * corners + corner) * dim + d] = at[d];
-    }
-  }
+  for (int32_t cell = 0; cell < mesh->nown; cell++)
+    VpGeometryEvaluate(mesh->geometry, cell, (int[]){2, 2, dim == 3 ? 2 : 1}, (const double *const[]){end, end, end},
+                       x + cell * corners * dim, NULL);
   PetscCall(VecRestoreArrayWrite(*coordinates, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,12 +88,6 @@ typedef struct {
   double cell, det, x[3];
 } Fault;
 
-static double Determinant(int dim, const double J[])
-{
-  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
-  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
-}
-
 /* the sign of det J, 0 where it is so small beside the columns of J that it may be an error of rounding */
 static int SignOf(int dim, const double J[], double *det)
 {
@@ -105,7 +99,7 @@ static int SignOf(int dim, const double J[], double *det)
     for (int i = 0; i < dim; i++) square += J[i * dim + j] * J[i * dim + j];
     bound *= sqrt(square);
   }
-  *det = Determinant(dim, J);
+  *det = VpDeterminant(dim, J);
   if (*det > bound) return 1;
   return *det < -bound ? -1 : 0;
 }

@@ -15,20 +15,54 @@ static PetscErrorCode GetBoundaryField(DM dm, VPatchDGBoundary boundary, const c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the normals of all points, and of places with this side */
+typedef struct {
+  int     dim, side, size; /* size: points of a place */
+  double *to;
+} Normals;
+
+static PetscErrorCode FillNormalsOfPlaces(void *context, const VpPlaces *places, double scratch[])
+{
+  const Normals *n = (const Normals *)context;
+  const size_t   count = (size_t)places->n * (size_t)(n->size * n->dim);
+  double        *to = n->to + (size_t)places->first * (size_t)(n->size * n->dim);
+
+  for (size_t i = 0; i < count; i++) {
+    const int d = (int)(i % (size_t)n->dim);
+
+    if (places->normal) to[i] = places->normal[i];
+    else to[i] = d != n->side / 2 ? 0 : n->side % 2 ? 1 : -1;
+  }
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode FillNormals(const VpField *field, VpGivenKind given, Vec normals)
 {
   const int    dim = field->mesh->dim;
-  PetscScalar *n;
+  PetscScalar *all;
+  VpGrid       cell;
 
   PetscFunctionBegin;
-  PetscCall(VecZeroEntries(normals));
-  PetscCall(VecGetArray(normals, &n));
+  PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
+  PetscCall(VecGetArrayWrite(normals, &all));
   for (int side = 0; side < 2 * dim; side++) {
-    const size_t begin = VpCountPointsBefore(field, (VpSet){given, side}), end = VpCountPointsBefore(field, (VpSet){given, side + 1});
+    const VpSet  set = {given, side};
+    VpGrid       grid = cell;
+    Normals      n = {.dim = dim, .side = side, .to = all + VpCountPointsBefore(field, set) * (size_t)dim};
+    VpPlacesLoop loop = {.set = set,
+                         .grid = &grid,
+                         .needs = VP_NEEDS_NORMALS,
+                         .last = VpFieldCount(field, set),
+                         .threads = PETSC_TRUE,
+                         .work = FillNormalsOfPlaces,
+                         .context = &n};
 
-    for (size_t i = begin; i < end; i++) n[i * (size_t)dim + (size_t)(side / 2)] = side % 2 ? 1 : -1;
+    VpGridToSide(field->basis, side, 1, 0, &grid);
+    n.size = VpGridSize(&grid);
+    loop.batch = VpHostBatch(&grid);
+    PetscCall(VpOnHost(field, &loop));
   }
-  PetscCall(VecRestoreArray(normals, &n));
+  PetscCall(VecRestoreArrayWrite(normals, &all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

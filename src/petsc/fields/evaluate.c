@@ -75,7 +75,7 @@ static PetscErrorCode AtOwnerCreate(const VpField *field, PetscInt n, const Pets
   PetscFunctionBegin;
   *o = (AtOwner){.count = 0};
   PetscCall(PetscMalloc1(n, &at));
-  PetscCall(VpMeshLocate(field->mesh, n, points, at, &outside));
+  PetscCall(VpMeshFind(field->mesh, n, points, at, &outside));
   error = CheckInside(field->mesh, n, points, outside);
   if (error) PetscCall(PetscFree(at));
   PetscCall(error);
@@ -175,6 +175,9 @@ static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, double 
    Notes:
    If a point lies on a side between cells, the function is evaluated in one of them. A point outside of the domain is an error on all
    ranks.
+
+   Points are in physical space. Mapped cells approximate a curved boundary: a point that is outside of them by at most 1 % of a cell is
+   taken, too (`DMVPatchDGSetMap()`).
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGAddPointSources()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryValues()`
 @*/

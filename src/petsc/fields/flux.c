@@ -73,7 +73,7 @@ static PetscErrorCode FindWanted(DM dm, PetscInt label, Wanted *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* integral of an outward derivative, given at the points of a cell's side, over the side of the reference cell */
+/* integral of an outward derivative or an outflow, given at the points of a cell's side, over the side of the reference cell */
 static PetscScalar IntegrateSide(const VpField *field, const double weight[], const PetscScalar derivative[])
 {
   const int   n = field->basis->n;
@@ -89,7 +89,7 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, VpGivenKin
 {
   const int          dim = field->mesh->dim;
   const PetscScalar *values, *at;
-  double             x[VP_MAX_N], weight[VP_MAX_N];
+  double             x[VP_MAX_N], weight[VP_MAX_N], factor = 1;
 
   PetscFunctionBegin;
   VpGauss(field->basis->n, x, weight);
@@ -100,8 +100,9 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, VpGivenKin
       const int32_t cell = field->places->cell[given][side][i];
 
       if (!HasLabel(w, dim, field->mesh->geometry->box[cell], side)) continue;
-      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * VpGeometryArea(field->mesh->geometry, cell, side) *
-               IntegrateSide(field, weight, at);
+      if (!field->level->problem.metric)
+        factor = VpProblemCoefficient(&field->level->problem, cell, side / 2) * VpGeometryArea(field->mesh->geometry, cell, side);
+      *flux += factor * IntegrateSide(field, weight, at);
     }
   }
   PetscCall(VecRestoreArrayRead(derivatives, &values));
@@ -125,8 +126,8 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, VpGivenKin
    Level: intermediate
 
    Notes:
-   The coefficient a is that of the cells at the boundary; a tensor is taken along the normal. It is an error if no boundary side has the
-   label. Periodic sides are not on the boundary.
+   The coefficient a is that of the cells at the boundary, or at the points of their sides if it is a function. If it is a matrix, the flux
+   is that of a grad u along the normal. It is an error if no boundary side has the label. Periodic sides are not on the boundary.
 
    The derivative is that of u_h. If the solution is smooth, the error is of order h^k for degree k. At a re-entrant corner the order is
    lower. Up to such an error, the sum over all sides equals the integral of c u - f.
@@ -156,7 +157,7 @@ PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar
   PetscCall(VpFieldGet(dm, &field));
   for (VpGivenKind given = VP_GIVEN_VALUE; given < VP_GIVEN_KINDS; given++) {
     PetscCall(VpPointVectorCreate(&field, given, 1, &derivatives));
-    PetscCall(VpComputeAtPoints(&field, given, VP_SLOPE, NULL, u, derivatives));
+    PetscCall(VpComputeAtPoints(&field, given, field.level->problem.metric ? VP_OUTFLOW : VP_SLOPE, NULL, u, derivatives));
     PetscCall(AddSides(&field, &wanted, given, derivatives, &sum));
     PetscCall(VecDestroy(&derivatives));
   }

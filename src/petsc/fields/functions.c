@@ -47,6 +47,21 @@ static PetscErrorCode CallFunction(const VpGiven *f, int dim, int32_t n, const d
   return error;
 }
 
+/* The same on sides with a normal at each point. The batch form gets points with the same normal together. */
+static PetscErrorCode CallWithNormals(const VpGiven *f, int dim, int32_t n, const double x[], const double normal[], double value[])
+{
+  PetscErrorCode error = PETSC_SUCCESS;
+  int32_t        last;
+
+  for (int32_t first = 0; first < n && !error; first = last) {
+    const double *at = normal + (size_t)first * (size_t)dim;
+
+    for (last = first + 1; last < n && !memcmp(at, normal + (size_t)last * (size_t)dim, (size_t)dim * sizeof(double));) last++;
+    error = CallFunction(f, dim, last - first, x + (size_t)first * (size_t)dim, at, value + (size_t)first * (size_t)f->components);
+  }
+  return error;
+}
+
 /* values at the points of places. x: memory for the points */
 static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlaces *places, const VpGiven *f, double x[], double values[])
 {
@@ -55,6 +70,7 @@ static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlac
   PetscErrorCode error = ops->coordinates(&w->field->level->view, places, w->grid, x);
 
   if (side >= 0) normal[side / 2] = side % 2 ? 1 : -1;
+  if (!error && places->normal) return CallWithNormals(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), x, places->normal, values);
   return error ? error : CallFunction(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), x, side < 0 ? NULL : normal, values);
 }
 
@@ -150,10 +166,12 @@ static PetscErrorCode AddSquares(void *context, const VpPlaces *places, double s
   for (int i = 0; i < 2 && !error; i++) {
     const int     n = i ? w->field->mesh->dim : 1;
     const VpGrid *grid = i ? w->slope : w->grid;
+    VpPlaces      at = *places;
 
     if (!w->f[i]) continue;
+    if (!i) at.turn = NULL;
     error = FindValues(w, places, i, scratch, &values);
-    if (!error) error = level->ops->distance(&level->view, places, n, grid, w->x, values, &w->sum[i][places->first / w->batch]);
+    if (!error) error = level->ops->distance(&level->view, &at, n, grid, w->x, values, &w->sum[i][places->first / w->batch]);
   }
   return error;
 }
@@ -164,6 +182,8 @@ static PetscErrorCode RunWork(Work *w, VpWorkOnPlaces work)
   const VpBackend *backend = w->field->level->backend;
   const int        size = VpGridSize(w->grid);
   VpPlacesLoop     loop = {.set = w->set,
+                           .grid = w->grid,
+                           .needs = VP_NEEDS_POINTS | VP_NEEDS_NORMALS | VP_NEEDS_MEASURE | (w->x ? VP_NEEDS_GRADIENT : 0),
                            .last = VpFieldCount(w->field, w->set),
                            .batch = VpFieldBatch(w->field, w->grid, w->set),
                            .threads = PETSC_TRUE,

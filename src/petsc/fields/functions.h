@@ -25,8 +25,9 @@ PetscErrorCode VpIntegrateFunction(const VpField *, const VpGrid *, VpSet, const
    for one that is not wanted. x: u_h, on the backend. grid: of values in cells */
 PetscErrorCode VpComputeSquares(const VpField *, const VpGrid *, const VpGiven *const given[2], const double x[], double square[2]);
 
-/* points.c: what is computed at Gauss points, n in each direction. The slope is the gradient in cells, on sides the outward derivative. */
-typedef enum { VP_COORDINATES, VP_VALUE, VP_SLOPE } VpPointKind;
+/* points.c: what is computed at Gauss points, n in each direction. The slope is the gradient in cells, on sides the outward derivative.
+   The outflow through sides is per area of the reference cell's side, of a DM with a metric. */
+typedef enum { VP_COORDINATES, VP_VALUE, VP_SLOPE, VP_OUTFLOW } VpPointKind;
 /* to [points][numbers] = a quantity at the points of own cells, or of their sides with data of this kind. points: [n] other points in [0,1]
    than Gauss points, or NULL. x: coefficients; NULL for coordinates */
 PetscErrorCode VpComputeAtPoints(const VpField *, VpGivenKind, VpPointKind, const double points[], Vec x, Vec to);

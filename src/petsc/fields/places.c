@@ -140,10 +140,12 @@ typedef struct {
   _Atomic int         error;
 } Slab;
 
-static void WorkOnBatch(Slab *s, int32_t at, double bounds[], double weight[], double scratch[])
+/* numbers: 7 for each place, and VpMapScratch() more */
+static void WorkOnBatch(Slab *s, int32_t at, double numbers[], double scratch[])
 {
   const VpPlacesLoop *loop = s->loop;
   const int32_t      *list = ListOf(s->field, loop->set);
+  double             *bounds = numbers, *weight = numbers + 6 * (size_t)loop->batch;
   VpPlaces            places = {.n = PetscMin(loop->batch, s->last - at), .first = at, .list = list ? list + at : NULL, .bounds = bounds};
   int                 error;
 
@@ -154,6 +156,7 @@ static void WorkOnBatch(Slab *s, int32_t at, double bounds[], double weight[], d
     VpGeometryBounds(s->field->mesh->geometry, cell, bounds + 6 * i, bounds + 6 * i + 3);
     if (places.weight) weight[i] = VpProblemCoefficient(&s->field->level->problem, cell, loop->set.side / 2);
   }
+  VpMapPlaces(s->field, loop, &places, weight + loop->batch);
   error = (int)loop->work(loop->context, &places, scratch);
   if (error) s->error = error;
 }
@@ -161,11 +164,11 @@ static void WorkOnBatch(Slab *s, int32_t at, double bounds[], double weight[], d
 static void WorkOnBatches(void *context, int32_t piece, int32_t begin, int32_t end)
 {
   Slab        *s = (Slab *)context;
-  const size_t batch = (size_t)s->loop->batch, size = s->loop->scratch;
-  double      *scratch = (double *)malloc((size + 7 * batch) * sizeof(double)), *bounds = scratch + size;
+  const size_t own = s->loop->scratch, size = own + 7 * (size_t)s->loop->batch + VpMapScratch(s->field, s->loop);
+  double      *scratch = (double *)malloc(size * sizeof(double));
 
   if (!scratch) s->error = PETSC_ERR_MEM;
-  for (int32_t i = begin; i < end && !s->error; i++) WorkOnBatch(s, s->first + i * s->loop->batch, bounds, bounds + 6 * batch, scratch);
+  for (int32_t i = begin; i < end && !s->error; i++) WorkOnBatch(s, s->first + i * s->loop->batch, scratch + own, scratch);
   free(scratch);
 }
 

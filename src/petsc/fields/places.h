@@ -38,9 +38,14 @@ int32_t VpHostBatch(const VpGrid *);
 /* Works on the places [places->first, places->first + places->n) of a set. scratch: memory where the work is done. Work in threads must not
    call PETSc. */
 typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, double scratch[]);
+/* what a work needs of mapped cells at the points of a grid (VpPlaces) */
+enum { VP_NEEDS_POINTS = 1, VP_NEEDS_NORMALS = 2, VP_NEEDS_MEASURE = 4, VP_NEEDS_GRADIENT = 8, VP_NEEDS_OUTFLOW = 16 };
 /* work on the places [first, last) of a set */
 typedef struct {
   VpSet          set;
+  const VpGrid  *grid;  /* the points, or NULL where nothing is needed */
+  int            needs; /* bits. VP_NEEDS_GRADIENT: `turn` makes gradients of derivatives in cells, and outward derivatives on sides.
+                           VP_NEEDS_OUTFLOW: where there is a metric, what flows out through a side, per area of the reference cell's */
   int32_t        first, last;
   int32_t        batch;    /* number of places at a time */
   size_t         scratch;  /* numbers of scratch memory for a batch */
@@ -52,3 +57,7 @@ typedef struct {
 /* Does the work on the host, or where the backend is: on a device the work launches kernels. */
 PetscErrorCode VpOnHost(const VpField *, const VpPlacesLoop *);
 PetscErrorCode VpOnBackend(const VpField *, const VpPlacesLoop *);
+
+/* mapplaces.c: sets what the loop needs of the places if cells are mapped. scratch: VpMapScratch() numbers */
+size_t VpMapScratch(const VpField *, const VpPlacesLoop *);
+void   VpMapPlaces(const VpField *, const VpPlacesLoop *, VpPlaces *, double scratch[]);

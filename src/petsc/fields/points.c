@@ -54,11 +54,11 @@ PetscErrorCode VpPointVectorCheck(const VpField *field, VpGivenKind given, int c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a quantity at the points of a set; x NULL: the coordinates, of n numbers */
+/* a quantity at the points of a set, `numbers` at each; x NULL: the coordinates */
 typedef struct {
   VpLevel       level;
-  VpGrid        grid[3]; /* the n numbers at a point have a grid each */
-  int           n;
+  VpGrid        grid[3]; /* n of them, one for each number or, with a map, for each derivative */
+  int           n, numbers;
   const double *x;
   double       *to;
 } Evaluation;
@@ -66,31 +66,36 @@ typedef struct {
 static PetscErrorCode EvaluateAtPlaces(void *context, const VpPlaces *places, double scratch[])
 {
   const Evaluation *e = (const Evaluation *)context;
-  double           *to = e->to + (size_t)places->first * (size_t)VpGridSize(e->grid) * (size_t)e->n;
+  double           *to = e->to + (size_t)places->first * (size_t)VpGridSize(e->grid) * (size_t)e->numbers;
 
   if (!e->x) return e->level->ops->coordinates(&e->level->view, places, e->grid, to);
   return e->level->ops->evaluate(&e->level->view, places, e->n, e->grid, e->x, to);
 }
 
-/* Makes the grids of a quantity on a set from the grid of a cell, which is the first. */
+/* Makes the grids of a quantity on a set from the grid of a cell, which is the first. On sides of mapped cells the outward derivative, and
+   the outflow, are made of all derivatives, of which that along the box's normal is outward, too. */
 static void ChooseGrids(const VpField *field, VpSet set, VpPointKind what, Evaluation *e)
 {
-  const int dim = field->mesh->dim;
+  const int       dim = field->mesh->dim;
+  const PetscBool side = (PetscBool)(set.side >= 0), slope = (PetscBool)(what == VP_SLOPE || what == VP_OUTFLOW);
+  const PetscBool all = (PetscBool)(slope && (!side || what == VP_OUTFLOW || field->mesh->geometry->map));
+  const VpGrid    values = e->grid[0];
 
-  e->n = what == VP_COORDINATES || (what == VP_SLOPE && set.side < 0) ? dim : 1;
-  if (set.side >= 0) {
-    VpGridToSide(field->basis, set.side, what != VP_SLOPE, what == VP_SLOPE, e->grid);
-    if (what == VP_SLOPE) e->grid->power[set.side / 2] -= 2;
-  } else if (what == VP_SLOPE) {
-    const VpGrid values = e->grid[0];
+  e->numbers = what == VP_COORDINATES || (slope && !side) ? dim : 1;
+  e->n = all ? dim : e->numbers;
+  if (all) VpGridSlopes(field->basis, dim, &values, e->grid);
+  for (int i = 0; side && i < (all ? dim : 1); i++) {
+    const PetscBool outward = (PetscBool)(slope && (!all || i == set.side / 2));
 
-    VpGridSlopes(field->basis, dim, &values, e->grid);
+    VpGridToSide(field->basis, set.side, !outward, outward, &e->grid[i]);
+    if (outward && !all) e->grid[i].power[set.side / 2] -= 2;
   }
 }
 
 PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPointKind what, const double points[], Vec x, Vec to)
 {
   const int  dim = field->mesh->dim;
+  const int  needs[] = {[VP_COORDINATES] = VP_NEEDS_POINTS, [VP_SLOPE] = VP_NEEDS_GRADIENT, [VP_OUTFLOW] = VP_NEEDS_OUTFLOW};
   VpValues   xv = {0}, values;
   VpGrid     cell;
   Evaluation e = {.level = field->level};
@@ -102,11 +107,17 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
   e.x = xv.at;
   for (int i = 0; i < (given == VP_GIVEN_SOURCE ? 1 : 2 * dim); i++) {
     const VpSet  set = {given, given == VP_GIVEN_SOURCE ? -1 : i};
-    VpPlacesLoop loop = {.set = set, .last = VpFieldCount(field, set), .threads = PETSC_TRUE, .work = EvaluateAtPlaces, .context = &e};
+    VpPlacesLoop loop = {.set = set,
+                         .grid = e.grid,
+                         .needs = needs[what],
+                         .last = VpFieldCount(field, set),
+                         .threads = PETSC_TRUE,
+                         .work = EvaluateAtPlaces,
+                         .context = &e};
 
     e.grid[0] = cell;
     ChooseGrids(field, set, what, &e);
-    e.to = values.at + VpCountPointsBefore(field, set) * (size_t)e.n;
+    e.to = values.at + VpCountPointsBefore(field, set) * (size_t)e.numbers;
     loop.batch = VpFieldBatch(field, e.grid, set);
     PetscCall(VpOnBackend(field, &loop));
   }
