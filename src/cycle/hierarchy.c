@@ -102,7 +102,8 @@ static PetscReal ThinnessAt(VpLattice L, const VpCoarsening *step, size_t box)
 }
 
 /* Cells that are thinner are merged before a level is handed over. Sweeps follow rough coefficients on others. */
-#define THIN 2.5
+#define THIN          2.5
+#define MOST_IN_A_ROW 1e4 /* Polynomials follow no larger ratio of two thin cells that merge: sweeps on the thin ones lose less. */
 
 /* *merges: thin cells merge, and no cells merge in all directions; *apart: VpCoarsening.jump */
 static PetscErrorCode FindMerges(VpLattice L, VpCoarsen how, PetscBool *merges, PetscReal *apart)
@@ -143,6 +144,7 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
     step->joined = PetscMax(step->joined, apart);
     step->merges = PETSC_FALSE;
   }
+  if (step->joined > MOST_IN_A_ROW) step->merges = PETSC_FALSE;
   if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, dim, fine->degree)) step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
@@ -179,7 +181,8 @@ static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, Pets
   const double    few = pow(VP_FEW_CELLS_ALONG, level->mesh->dim);
   const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
 
-  if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh) || (!level->mesh->leaf && (double)level->mesh->ncell <= few)) return PETSC_FALSE;
+  if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh)) return PETSC_FALSE;
+  if (!level->mesh->leaf && (double)level->mesh->ncell <= few) return PETSC_FALSE;
   return (PetscBool)((ends || !step->merges) && (step->rough || step->joined > ratio));
 }
 
@@ -272,8 +275,10 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* the sweeps of single cells that follow those of patches, where levels end for the coefficient */
-#define CELL_RATIO 1.1
+/* the sweeps of single cells that follow those of patches, where levels end for the coefficient, or where patches have much too large a
+   reaction */
+#define CELL_RATIO     1.1
+#define REACTION_RATIO 10
 static PetscInt CellSweeps(int dim)
 {
   return dim == 2 ? 2 : 4;
@@ -287,6 +292,7 @@ static PetscErrorCode Choose(VpCycle cycle)
   const VpMesh          mesh = cycle->at[0].level->mesh;
   const VpCycleOptions *o = &cycle->options;
   const PetscBool       ends = cycle->ends;
+  const PetscBool       reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
   PetscBool             rough;
 
   PetscFunctionBegin;
@@ -296,8 +302,8 @@ static PetscErrorCode Choose(VpCycle cycle)
   cycle->chosen.type = o->type;
   if (o->type == VP_CYCLE_AUTO)
     cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends ? CellSweeps(mesh->dim) : (PetscInt)rough;
-  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : 0;
+  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
+  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
   for (PetscInt l = ends && !cycle->leaves.handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
   }

@@ -29,7 +29,11 @@ typedef struct {
   uint8_t         *stiff; /* [patches->n] */
 } Choice;
 
-/* how much stiffer a patch is than the cell of it that is softest beside it */
+/* About h^2 times the least eigenvalue along a direction of a patch of two cells: (pi / 2)^2. */
+#define LEAST 2.5
+
+/* How much stiffer a patch is than the cell of it that is softest beside it. The tables' mass has the steps of the coefficient, and with it
+   the patch's reaction. */
 static double Stiffness(VpLevel level, const int32_t cell[])
 {
   const int dim = level->mesh->dim;
@@ -39,8 +43,14 @@ static double Stiffness(VpLevel level, const int32_t cell[])
 
   VpPatchCoefficients(level, cell, a, beyond);
   VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, &scale);
-  for (int c = 0; c < 1 << dim; c++)
-    for (int d = 0; d < dim; d++) most = PetscMax(most, scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) / a[c][d]);
+  for (int c = 0; c < 1 << dim; c++) {
+    for (int d = 0; d < dim; d++) {
+      const double h = VpGeometrySize(level->mesh->geometry, cell[c], d), reaction = VpLevelReaction(level) * h * h / LEAST;
+      const double patch = scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) + reaction * VpFitMass(dim, &fit, c);
+
+      most = PetscMax(most, patch / (a[c][d] + reaction));
+    }
+  }
   return most;
 }
 

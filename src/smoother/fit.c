@@ -36,7 +36,7 @@ static double RoundTo(double number, double unit)
   return round(number / unit) * unit + 0.; /* no -0. */
 }
 
-/* log2 of VpFitProduct */
+/* log2 of VpFitProduct; d < 0: of VpFitMass */
 static double LogProduct(int dim, const VpFit *fit, int c, int d)
 {
   double steps = 0;
@@ -52,6 +52,11 @@ static double LogProduct(int dim, const VpFit *fit, int c, int d)
 double VpFitProduct(int dim, const VpFit *fit, int c, int d)
 {
   return exp2(LogProduct(dim, fit, c, d));
+}
+
+double VpFitMass(int dim, const VpFit *fit, int c)
+{
+  return exp2(LogProduct(dim, fit, c, -1));
 }
 
 /* Sets the face factors. They follow jumps beyond the patch, so that much softer or stiffer neighbours look like neither a Neumann nor a

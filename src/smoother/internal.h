@@ -21,6 +21,7 @@ typedef struct {
 } VpFit;
 void   VpPatchCoefficients(VpLevel, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3]); /* of a patch's cells */
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without the scale */
+double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double *scale);
 /* fit.c: whether the coefficient is one number, in the patch and beyond it, or a product of one factor per direction that continues beyond
    every side as a multiple of itself. A fit without rounding equals such a product. */
