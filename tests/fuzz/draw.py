@@ -26,8 +26,11 @@ class Case:
         self.ranks = self.rng.choices(range(1, 8), [6, 4, 3, 3, 1, 1, 1])[0]
         self.refused = False
         self.arguments = []
-        self.kind = "api" if self.rng.random() < 0.4 else "options"
-        self.add("-fuzz_kind", self.kind, "-fuzz_seed", self.rng.randrange(1 << 30))
+        self.kind = self.pick(["api", "options", "rough"], [4, 5, 1])
+        self.add("-fuzz_kind", "options" if self.kind == "rough" else self.kind, "-fuzz_seed", self.rng.randrange(1 << 30))
+        if self.kind == "rough":
+            self.draw_dm()
+            self.draw_rough()
         if self.kind == "options":
             self.draw_dm()
             self.draw_solver()
@@ -246,6 +249,29 @@ class Case:
     def other(self, prefix):
         out = ["kaczmarz"] * (self.ksp in NEED_SYMMETRIC) + ["bjacobi", "asm"] * ("sbaij" in self.arguments)
         self.add("-%spc_type" % prefix, self.pick([pc for pc in OTHER_PCS + self.gamg() if pc not in out]))
+
+    def draw_rough(self):
+        """a coefficient that jumps inside coarse cells, and a solver that is left alone or hands over where it is told to"""
+        if self.chance(0.3):
+            self.add("-dm_vpatchdg_refine_point", ",".join(["0.3"] * self.dim), "-dm_vpatchdg_refine_levels", self.pick([1, 2]))
+        self.add("-fuzz_coefficient", self.pick([2, 3, 4]), "-fuzz_range", self.pick(["2", "10", "100", "1e3", "1e4", "1e5"]),
+                 "-fuzz_right_hand_side", "known")
+        self.ksp = self.pick(["fgmres", "gcr", "fcg", "richardson", "cg", "gmres", "bcgs"], [6, 2, 2, 2, 2, 1, 1])
+        self.add("-ksp_type", self.ksp, "-ksp_rtol", self.pick(["1e-6", "1e-8"]), "-ksp_max_it", self.pick([30, 200]), "-pc_type", "vpatchdg",
+                 "-ksp_gmres_restart", self.pick([30, 200]))
+        if self.ksp in NEED_SYMMETRIC and self.ksp != "fcg":
+            self.add("-pc_vpatchdg_symmetric")
+        if self.chance(0.4):
+            self.add("-pc_vpatchdg_coarse", "volumes")
+            self.maybe(0.5, "-pc_vpatchdg_levels", self.rng.randint(1, max(1, self.refine)))
+        self.maybe(0.2, "-pc_vpatchdg_handover_ratio", self.pick(["1.5", "100", "1e99"]))
+        self.maybe(0.2, "-pc_vpatchdg_cell_sweeps", self.pick([0, 1, 5]), "-pc_vpatchdg_cell_sweep_ratio", self.pick([0, 1, 2]))
+        self.maybe(0.2, "-vpatchdg_coarse_pc_type", self.pick(["gamg", "jacobi", "hypre"]))
+        self.maybe(0.15, "-vpatchdg_converged", "energy")
+        self.maybe(0.15, "-pc_vpatchdg_precision", self.pick(["single", "double"]))
+        self.maybe(0.2, "-fuzz_solves", 2)
+        self.maybe(0.1, "-fuzz_change")
+        self.maybe(0.1, "-ksp_guess_type", "vpatchdg")
 
     # ---- what must be refused
 

@@ -22,7 +22,8 @@ int CountEnum(const char *const names[]);
 
 /* random numbers, other ones on every rank, in a vector */
 PetscErrorCode DrawVec(Vec);
-/* one positive number a cell: kind 0: 1; 1: two values that jump along coarse cells; 2: noise; between 1 / range and range */
+/* one positive number a cell: kind 0: 1; 1: two values that jump along coarse cells; 2: noise; 3: layers of cells; 4: blocks of 3 cells;
+   between 1 / range and range */
 PetscErrorCode DrawCoefficient(DM, PetscInt kind, PetscReal range);
 
 /* mathematics.c: what holds for every operator, transfer and preconditioner; says what does not */
@@ -31,9 +32,10 @@ PetscErrorCode CheckTransfers(DM, PetscInt *failed);
 PetscErrorCode CheckPreconditioner(PC, Mat, PetscInt *failed);
 
 /* solve.c: what a solve claims and what is true */
-typedef enum { SOLVED, SOLVED_IN_ITS_NORM, NOT_CONVERGED, NOTHING_CLAIMED, WRONG } Claim;
+typedef enum { SOLVED, SOLVED_IN_ITS_NORM, NOT_CONVERGED, NOTHING_CLAIMED, WRONG, WRONG_SOLUTION } Claim;
 extern const char *const ClaimNames[];
 PetscErrorCode           CheckClaim(KSP, Mat, Vec b, Vec x, PetscReal guess, Claim *);
+PetscErrorCode           CheckSolution(KSP, Mat, Vec known, Vec x, Claim *); /* changes a claim that is true of the residual */
 
 /* options.c, api.c. broken: nothing can be destroyed after it */
 PetscErrorCode OptionsCase(const char **result, PetscBool *broken);

@@ -1,24 +1,26 @@
 /* A case of options: DM, operator, mathematics and solves as the options say. Its own ones:
-   -fuzz_right_hand_side random|constant|zero, -fuzz_guess zero|random, -fuzz_scale s (of b), -fuzz_solves n, -fuzz_active (the DM gives the
-   operator), -fuzz_coefficient 0|1|2 and -fuzz_range r (DrawCoefficient), -fuzz_change (the coefficient, between solves). */
+   -fuzz_right_hand_side random|constant|zero|known (A times a random vector, with which x is compared), -fuzz_guess zero|random,
+   -fuzz_scale s (of b), -fuzz_solves n, -fuzz_active (the DM gives the operator), -fuzz_coefficient 0|1|2|3|4 and -fuzz_range r
+   (DrawCoefficient), -fuzz_change (the coefficient, between solves). */
 #include "fuzz.h"
 
 typedef struct {
   PetscInt  coefficient, solves, what, guess;
   PetscReal range, scale, first; /* norm of the first x */
   PetscBool active, change;
+  Vec       known; /* the solution, or NULL */
 } Settings;
 
 static PetscErrorCode ReadSettings(Settings *s)
 {
-  static const char *const sides[] = {"random", "constant", "zero"}, *const guesses[] = {"zero", "random"};
+  static const char *const sides[] = {"random", "constant", "zero", "known"}, *const guesses[] = {"zero", "random"};
 
   PetscFunctionBeginUser;
   *s = (Settings){.solves = 1, .range = 1, .scale = 1};
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "The fuzzer's case", NULL);
-  PetscCall(PetscOptionsEList("-fuzz_right_hand_side", "what b is", NULL, sides, 3, sides[0], &s->what, NULL));
+  PetscCall(PetscOptionsEList("-fuzz_right_hand_side", "what b is", NULL, sides, 4, sides[0], &s->what, NULL));
   PetscCall(PetscOptionsEList("-fuzz_guess", "what x is", NULL, guesses, 2, guesses[0], &s->guess, NULL));
-  PetscCall(PetscOptionsInt("-fuzz_coefficient", "one, jumps, noise", NULL, s->coefficient, &s->coefficient, NULL));
+  PetscCall(PetscOptionsInt("-fuzz_coefficient", "one, jumps, noise, layers, blocks", NULL, s->coefficient, &s->coefficient, NULL));
   PetscCall(PetscOptionsReal("-fuzz_range", "of the coefficient", NULL, s->range, &s->range, NULL));
   PetscCall(PetscOptionsReal("-fuzz_scale", "of b", NULL, s->scale, &s->scale, NULL));
   PetscCall(PetscOptionsInt("-fuzz_solves", "how many", NULL, s->solves, &s->solves, NULL));
@@ -55,9 +57,12 @@ static PetscErrorCode MakeSystem(Problem *p)
 
 static PetscErrorCode Mathematics(Problem *p, PetscInt *failed)
 {
+  PetscBool adaptive;
+
   PetscFunctionBeginUser;
   PetscCall(CheckOperator(p->dm, p->A, failed));
-  PetscCall(CheckTransfers(p->dm, failed));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-dm_vpatchdg_refine_point", &adaptive));
+  if (!adaptive) PetscCall(CheckTransfers(p->dm, failed)); /* which do not exist between cells of different levels */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,12 +86,17 @@ static PetscErrorCode MakeVectors(Settings *s, Problem *p)
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
-  if (s->what == 0) PetscCall(DrawVec(p->b));
+  if (s->what == 3) {
+    if (!s->known) PetscCall(VecDuplicate(p->x, &s->known));
+    PetscCall(DrawVec(s->known));
+    PetscCall(VecScale(s->known, s->scale));
+    PetscCall(MatMult(p->A, s->known, p->b));
+  } else if (s->what == 0) PetscCall(DrawVec(p->b));
   else PetscCall(DMVPatchDGComputeRHS(p->dm, s->what == 1 ? One : NULL, NULL, NULL, NULL, p->b));
   PetscCall(MatGetNullSpace(p->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));
   if (constants && s->what == 1) PetscCall(VecSet(p->b, 0)); /* Rounding errors are left of a constant. */
-  PetscCall(VecScale(p->b, s->scale));
+  if (s->what != 3) PetscCall(VecScale(p->b, s->scale));
   if (s->guess) PetscCall(DrawVec(p->x));
   PetscCall(VecNorm(p->x, NORM_2, &s->first));
   PetscCall(KSPSetInitialGuessNonzero(p->ksp, s->guess ? PETSC_TRUE : PETSC_FALSE));
@@ -139,10 +149,12 @@ static void Steps(Problem *p, const char **result, PetscBool *solving)
   for (PetscInt n = 0; n < s.solves; n++) {
     if (!Did(Solve(&s, n, p), "solve", result)) return;
     if (!Did(CheckClaim(p->ksp, p->A, p->b, p->x, s.first, &claim), "residual", result)) return;
+    if (s.known && !Did(CheckSolution(p->ksp, p->A, s.known, p->x, &claim), "solution", result)) return;
     worst = PetscMax(worst, claim);
   }
   if (worst != NOT_CONVERGED && !Did(CheckPC(p, &failed), "preconditioner", result)) return;
-  *result = worst == WRONG ? ClaimNames[WRONG] : failed ? "wrong mathematics" : ClaimNames[worst];
+  if (!Did(VecDestroy(&s.known), "end", result)) return;
+  *result = worst >= WRONG ? ClaimNames[worst] : failed ? "wrong mathematics" : ClaimNames[worst];
   *solving = PETSC_FALSE;
 }
 

@@ -1,7 +1,7 @@
 /* What a KSP claims of its solution, and what is true. */
 #include "fuzz.h"
 
-const char *const ClaimNames[] = {"solved", "solved in its norm", "not converged", "nothing claimed", "wrong residual"};
+const char *const ClaimNames[] = {"solved", "solved in its norm", "not converged", "nothing claimed", "wrong residual", "wrong solution"};
 
 /* |M v|, or sqrt(v.M v) for the natural norm */
 static PetscErrorCode NormOf(KSP ksp, Vec v, KSPNormType type, PetscReal *norm)
@@ -69,5 +69,34 @@ PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, PetscReal guess, Claim *
       KSPConvergedReasons[reason], its, (double)norm[1], (double)norm[0], (double)rtol, KSPNormTypes[type], norm[2] < 0 ? "" : ":");
   if (norm[2] >= 0) Say("in that norm |r| %.2e, |b| %.2e", (double)norm[3], (double)norm[2]);
   PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define FAR 1e3 /* times rtol that an error may be in the energy norm */
+
+PetscErrorCode CheckSolution(KSP ksp, Mat A, Vec known, Vec x, Claim *claim)
+{
+  PetscScalar  energy, all;
+  PetscReal    rtol, error;
+  MatNullSpace constants;
+  Vec          e, Ae;
+
+  PetscFunctionBeginUser;
+  if (*claim != SOLVED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
+  PetscCall(VecDuplicate(x, &e));
+  PetscCall(VecDuplicate(x, &Ae));
+  PetscCall(VecWAXPY(e, -1, known, x));
+  PetscCall(MatGetNullSpace(A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, e));
+  PetscCall(MatMult(A, e, Ae));
+  PetscCall(VecDot(e, Ae, &energy));
+  PetscCall(MatMult(A, known, Ae));
+  PetscCall(VecDot(known, Ae, &all));
+  error = PetscSqrtReal(PetscAbsScalar(energy / all));
+  Say("the error has %.1e of the energy, rtol %.0e", (double)error, (double)rtol);
+  if (!(error <= FAR * rtol)) *claim = WRONG_SOLUTION;
+  PetscCall(VecDestroy(&e));
+  PetscCall(VecDestroy(&Ae));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

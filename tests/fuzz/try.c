@@ -135,6 +135,21 @@ static PetscReal Noise(PetscInt dim, const PetscReal x[])
   return sum - PetscFloorReal(sum);
 }
 
+/* where a is large or small: along coarse cells, or layers of cells, or blocks of 3 cells that stand apart */
+static PetscBool IsLarge(PetscInt kind, PetscInt dim, const PetscReal lower[], const PetscReal upper[])
+{
+  PetscReal block[3], at = 0;
+  PetscInt  odd = 0;
+
+  for (PetscInt d = 0; d < dim; d++) {
+    at = PetscFloorReal((lower[d] + upper[d]) / 2 / (upper[d] - lower[d]));
+    block[d] = PetscFloorReal(at / 3);
+    odd += lower[d] + upper[d] > 1;
+  }
+  if (kind == 3) return (PetscBool)(PetscFloorReal(at / 2) * 2 == at);
+  return (PetscBool)(kind == 1 ? odd % 2 : Noise(dim, block) < 0.28);
+}
+
 PetscErrorCode DrawCoefficient(DM dm, PetscInt kind, PetscReal range)
 {
   PetscInt   n, dim;
@@ -146,11 +161,9 @@ PetscErrorCode DrawCoefficient(DM dm, PetscInt kind, PetscReal range)
   PetscCall(DMVPatchDGGetCells(dm, &n));
   PetscCall(PetscMalloc1(n + 1, &a));
   for (PetscInt c = 0; c < n; c++) {
-    PetscInt odd = 0;
-
     PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
-    for (PetscInt d = 0; d < dim; d++) odd += lower[d] + upper[d] > 1;
-    a[c] = kind == 1 ? (odd % 2 ? range : 1 / range) : PetscPowReal(range, 2 * Noise(dim, lower) - 1);
+    if (kind == 2) a[c] = PetscPowReal(range, 2 * Noise(dim, lower) - 1);
+    else a[c] = IsLarge(kind, dim, lower, upper) ? range : 1 / range;
   }
   PetscCall(DMVPatchDGSetCoefficient(dm, a));
   PetscCall(PetscFree(a));
