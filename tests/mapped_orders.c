@@ -1,0 +1,140 @@
+/* Orders of convergence on mapped cells, with a full matrix that varies, and with a number that varies on boxes; iterations of the cycle. */
+/* ranks: 1 2 */
+#include "support/problem.h"
+
+/* the matrix is s(x) times this constant one */
+static const PetscReal matrix[2][3][3] = {{{2, 0.5, 0}, {0.5, 1, 0}, {0, 0, 1}}, {{2, 0.5, 0.3}, {0.5, 1, 0.2}, {0.3, 0.2, 1.5}}};
+
+static PetscReal Scale(const PetscReal x[])
+{
+  return 1 + 0.5 * PetscSinReal(x[0] + x[1]);
+}
+
+static PetscErrorCode Coefficient(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) *a++ = Scale(x + i * dim) * matrix[dim - 2][d][e];
+    }
+  }
+  return 0;
+}
+
+/* u = exp(x) sin(2y + 1) cos(z) */
+static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = PetscExpReal(x[0]) * PetscSinReal(2 * x[1] + 1) * (dim == 3 ? PetscCosReal(x[2]) : 1);
+  return 0;
+}
+
+static PetscErrorCode Gradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
+{
+  const PetscReal e = PetscExpReal(x[0]), s = PetscSinReal(2 * x[1] + 1), c = PetscCosReal(2 * x[1] + 1),
+                  z = dim == 3 ? PetscCosReal(x[2]) : 1;
+
+  g[0] = e * s * z;
+  g[1] = 2 * e * c * z;
+  if (dim == 3) g[2] = -e * s * PetscSinReal(x[2]);
+  return 0;
+}
+
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  const PetscReal e = PetscExpReal(x[0]), s = PetscSinReal(2 * x[1] + 1), c = PetscCosReal(2 * x[1] + 1);
+  const PetscReal z = dim == 3 ? PetscCosReal(x[2]) : 1, w = dim == 3 ? -PetscSinReal(x[2]) : 0, slope = 0.5 * PetscCosReal(x[0] + x[1]);
+  const PetscReal hessian[3][3] = {
+    {e * s * z, 2 * e * c * z, e * s * w}, {2 * e * c * z, -4 * e * s * z, 2 * e * c * w}, {e * s * w, 2 * e * c * w, -e * s * z}};
+  PetscScalar g[3];
+
+  PetscCall(Gradient(dim, x, g, ctx));
+  f[0] = 0;
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt k = 0; k < dim; k++) f[0] -= matrix[dim - 2][d][k] * ((d < 2 ? slope : 0) * g[k] + Scale(x) * hessian[d][k]);
+  }
+  return 0;
+}
+
+/* n.K grad u / n.K n + u */
+static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  PetscScalar g[3], u;
+  PetscReal   flux = 0, weight = 0;
+
+  PetscCall(Gradient(dim, x, g, ctx));
+  PetscCall(Solution(dim, x, &u, ctx));
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt e = 0; e < dim; e++) {
+      flux += normal[d] * matrix[dim - 2][d][e] * PetscRealPart(g[e]);
+      weight += normal[d] * matrix[dim - 2][d][e] * normal[e];
+    }
+  }
+  value[0] = flux / weight + u;
+  return 0;
+}
+
+/* errors on 2^refine cells in each direction, and the iterations */
+static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], PetscReal error[2], PetscInt *its)
+{
+  PetscOptions own;
+  DM           dm;
+  Problem      p;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(TestOptionsPop(&own));
+  PetscCall(DMVPatchDGSetCoefficientFunction(dm, dim * (dim + 1) / 2, Coefficient, PETSC_MEMTYPE_HOST, NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, NULL, p.b));
+  PetscCall(
+    SolveWith(&p, "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-12 -pc_type vpatchdg", NULL, its, NULL));
+  PetscCall(DMVPatchDGComputeErrors(dm, p.x, Solution, Gradient, NULL, &error[0], &error[1]));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const struct {
+  PetscInt    dim, least, most; /* degrees */
+  PetscInt    refine;
+  const char *options;
+} rows[] = {
+  {2, 1, 6, 2, ""},
+  {2, 1, 6, 2, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .06"},
+  {2, 1, 6, 2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 0.5,1,90 -dm_vpatchdg_boundary dirichlet,robin,dirichlet,dirichlet"},
+  {3, 1, 3, 1, ""},
+  {3, 1, 3, 1,
+   "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,1.5,60 -dm_vpatchdg_boundary "
+   "dirichlet,robin,dirichlet,dirichlet,robin,dirichlet"},
+  {3, 2, 2, 2, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .04"},
+};
+
+static PetscErrorCode errors_have_full_order(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
+    for (PetscInt k = rows[i].least; k <= rows[i].most; k++) {
+      const PetscInt refine = rows[i].refine + (k < 4 && rows[i].dim == 2);
+      PetscReal      coarse[2], fine[2], order[2];
+      PetscInt       its;
+
+      PetscCall(Measure(rows[i].dim, k, refine, rows[i].options, coarse, &its));
+      PetscCall(Measure(rows[i].dim, k, refine + 1, rows[i].options, fine, &its));
+      for (int e = 0; e < 2; e++) order[e] = PetscLog2Real(coarse[e] / fine[e]);
+      TapOk((PetscBool)(order[0] > (PetscReal)k + 0.6 && order[1] > (PetscReal)k - 0.4 && its < 60),
+            "errors_have_full_order, %dD Q%d %s: L2 %.2e order %.2f, gradient %.2e order %.2f, %d iterations", (int)rows[i].dim, (int)k,
+            rows[i].options, (double)fine[0], (double)order[0], (double)fine[1], (double)order[1], (int)its);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(errors_have_full_order());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
