@@ -59,6 +59,7 @@ PetscErrorCode DMVPatchDGDoctorAdaptive(DM dm, VpMesh mesh)
   if (!viewer || !VpMeshIsAdaptive(mesh)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
   PetscCall(VpSizeOfMesh(mesh, (int)dg->degree, backend, &size));
+  DMVPatchDGCountPoints(dm, &size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh of cells of different levels\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: boxes refined %d to %d times: %.0f cells, %.0f unknowns\n", mesh->least, mesh->level,
                                    size.cells, VpUnknowns(&size)));

@@ -101,6 +101,8 @@ static inline PetscInt DMVPatchDGMapDegree(DM dm)
    sign. Collective */
 PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh);
 
+/* limits.c: adds what a coefficient at points and a map need to a size */
+void DMVPatchDGCountPoints(DM, VpSize *);
 /* limits.c: the size of a mesh of boxes refined `level` times, and the DM's backend */
 PetscErrorCode DMVPatchDGSizeOf(DM, PetscInt nbox, PetscInt level, const VpBackend **, VpSize *);
 /* All are collective. Ensures: an error if boxes refined `level` times have more unknowns than PetscInt counts, or more per rank than

@@ -38,12 +38,24 @@ static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void DMVPatchDGCountPoints(DM dm, VpSize *size)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const PetscBool    mapped = (PetscBool)(dg->map.by != VP_MAP_NONE);
+  const PetscBool    functions = (PetscBool)(dg->coefficient_at.batch || dg->reaction_at.batch);
+  const int          dim = size->dim, full = dim * (dim + 1) / 2;
+
+  if (dg->basis == VPATCHDG_BASIS_GAUSS || (dg->basis == VPATCHDG_BASIS_AUTO && (mapped || functions)))
+    VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, size);
+}
+
 PetscErrorCode DMVPatchDGSizeOf(DM dm, PetscInt nbox, PetscInt level, const VpBackend **backend, VpSize *size)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGFindBackend(dm, backend));
   *size = (VpSize){.dim = (int)dm->dim, .degree = (int)DMVPatchDGData(dm)->degree, .boxes = (double)nbox, .level = (int)level};
   PetscCall(VpSizeFill(PetscObjectComm((PetscObject)dm), *backend, size));
+  DMVPatchDGCountPoints(dm, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,6 +81,7 @@ PetscErrorCode DMVPatchDGCheckMesh(DM dm, VpMesh mesh)
   PetscCall(DMVPatchDGCheckScale(dm, mesh->geometry->domain, mesh->level));
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
   PetscCall(VpSizeOfMesh(mesh, (int)DMVPatchDGData(dm)->degree, backend, &size));
+  DMVPatchDGCountPoints(dm, &size);
   PetscCall(CheckSize(dm, backend, &size, "The refined mesh"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

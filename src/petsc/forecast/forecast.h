@@ -13,6 +13,7 @@ typedef struct {
 typedef struct {
   int              dim, degree, level, levels;
   double           boxes, cells, leaves, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  double           at_points; /* numbers per unknown of a coefficient at points and of a map; 0: none */
   PetscBool        device, dense;
   const VpPrefers *prefers; /* of the backend */
 } VpSize;
@@ -20,6 +21,7 @@ typedef struct {
 /* Fills the other members from dim, degree, boxes and level: lines 0, and levels as for cubes. */
 PetscErrorCode VpSizeFill(MPI_Comm, const VpBackend *, VpSize *);
 PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *, VpSize *); /* the same for an existing mesh, which may be adaptive */
+void           VpCountPoints(int components, PetscBool mapped, VpSize *);     /* sets at_points; components: of VpMetricView */
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* mesh and the operator's tables */

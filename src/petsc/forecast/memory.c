@@ -92,13 +92,23 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* G, sides' numbers and traces; the map's root, reaction and nodes */
+void VpCountPoints(int components, PetscBool mapped, VpSize *size)
+{
+  const int    dim = size->dim;
+  const double side = 2. * dim / (size->degree + 1);
+
+  size->at_points = components + (VpMetricRows(dim, components) + 2) * side + (mapped ? 2 + dim : 1);
+}
+
 VpBytes VpMeshMemory(const VpSize *size)
 {
   const Share  c = ShareOf(size, 0);
+  const double points = size->at_points * c.own * pow(size->degree + 1, size->dim) * sizeof(double);
   const double mesh = MeshBytes(size, c), tables = OperatorBytes(size, c.own, sizeof(double));
-  VpBytes      bytes = {mesh + tables, 0};
+  VpBytes      bytes = {mesh + tables + points, 0};
 
-  if (size->device) bytes = (VpBytes){tables, mesh};
+  if (size->device) bytes = (VpBytes){tables + points, mesh};
   return bytes;
 }
 
