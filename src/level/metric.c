@@ -26,6 +26,14 @@ typedef struct {
   _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
 } Making;
 
+/* the weight of a point of a cell */
+static double PointWeight(const Making *mk, int i)
+{
+  const int n = mk->n;
+
+  return mk->weight[i % n] * mk->weight[i / n % n] * (mk->dim == 3 ? mk->weight[i / n / n] : 1);
+}
+
 static Points PointsOf(const Making *mk, int side)
 {
   Points p = {.size = 1};
@@ -418,6 +426,67 @@ static PetscErrorCode CheckMetric(const Making *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* From this change of a inside of a cell on, and up to this relative jump on faces, the cycle works with the function a^(1/4) u. */
+#define SCALES_FROM 4
+#define CONTINUOUS  0.01
+
+static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Making        *mk = context;
+  const VpMetric m = mk->metric;
+  const int      dim = mk->dim, size = mk->n * mk->face;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    double *mean = m->mean + (size_t)cell * dim;
+
+    for (int d = 0; d < dim; d++) mean[d] = 0;
+    for (int i = 0; i < size; i++) {
+      const size_t at = (size_t)cell * size + i;
+      const double a = mk->values->cell[at];
+
+      m->entry[at] = (m->root ? m->root[at] : 1) * sqrt(sqrt(a));
+      for (int d = 0; d < dim; d++)
+        mean[d] +=
+          PointWeight(mk, i) / sqrt(a) * m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
+    }
+    for (int d = 0; d < dim; d++)
+      mean[d] *= PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / VpGeometryVolume(mk->mesh->geometry, cell);
+  }
+}
+
+/* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. On a face G_dd |det J| of both cells differ
+   as their a do. The constants and the reaction would become other functions, so that neither may matter. */
+static PetscErrorCode ScaleByCoefficient(Making *mk)
+{
+  const VpMesh mesh = mk->mesh;
+  const int    size = mk->n * mk->face;
+  double       most[2] = {1, 1}; /* change inside of a cell, jump on a face */
+
+  PetscFunctionBegin;
+  if (mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const double *a = mk->values->cell + (size_t)cell * size;
+    double        range[2] = {a[0], a[0]};
+
+    for (int i = 0; i < size; i++) {
+      range[0] = PetscMin(range[0], a[i]);
+      range[1] = PetscMax(range[1], a[i]);
+    }
+    most[0] = PetscMax(most[0], range[1] / range[0]);
+    for (int i = 0; i < 2 * mk->dim * mk->face; i++) {
+      double weight[2];
+
+      FindWeights(mk, cell, i / mk->face, i % mk->face, weight);
+      if (weight[1] > 0) most[1] = PetscMax(most[1], PetscMax(weight[0] / weight[1], weight[1] / weight[0]));
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  if (most[0] < SCALES_FROM || most[1] > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge((size_t)mesh->nown * size + 1, &mk->metric->entry));
+  VpLoop(mesh->nown, ScaleCells, mk);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The mean of c |det J| over the boxes, by which the cycle knows the reaction. */
 static PetscErrorCode FindReaction(const Making *mk)
 {
@@ -428,7 +497,7 @@ static PetscErrorCode FindReaction(const Making *mk)
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
     for (int i = 0; i < size && m->mass; i++) {
-      const double w = mk->weight[i % mk->n] * mk->weight[i / mk->n % mk->n] * (mk->dim == 3 ? mk->weight[i / mk->n / mk->n] : 1);
+      const double w = PointWeight(mk, i);
 
       sum[0] += w * m->mass[(size_t)cell * size + i];
     }
@@ -459,6 +528,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   VpLoop(mesh->nown, WeighSides, &mk);
   PetscCall(FindShapes(&mk));
   VpLoop(mesh->nown, SetSigmas, &mk);
+  PetscCall(ScaleByCoefficient(&mk));
   for (int side = 0; side < 2 * mk.dim; side++) PetscCall(MakeFluxes(&mk, side));
   PetscCall(PetscFree(mk.seen));
   PetscCall(PetscFree(mk.penalty));
@@ -478,6 +548,7 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscCall(PetscFree(m->mass));
   PetscCall(PetscFree(m->scale));
   PetscCall(PetscFree(m->root));
+  PetscCall(PetscFree(m->entry));
   PetscCall(PetscFree(m->mean));
   for (int side = 0; side < 6; side++) PetscCall(PetscFree(m->flux[side]));
   for (int i = 0; i < 6 * VP_GIVEN_KINDS; i++) PetscCall(PetscFree(m->outflow[i / 6][i % 6]));

@@ -20,10 +20,11 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   const size_t  face = ndof / (size_t)level->basis.n, rows = (size_t)VpMetricRows((int)dim, metric->components);
   const int     n = level->basis.n;
   double        slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N];
+  const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
   PetscFunctionBegin;
   m->period = metric->ncell > 0 ? metric->ncell : 1;
-  if (metric->root) PetscCall(VpLevelPlaceMeshArray(level, metric->root, cells * ndof, "map", &m->root));
+  if (root) PetscCall(VpLevelPlaceMeshArray(level, root, cells * ndof, "map", &m->root));
   if (!level->outer) PetscFunctionReturn(PETSC_SUCCESS);
   m->components = metric->components;
   PetscCall(VpLevelPlaceMeshArray(level, metric->cell, cells * ndof * (size_t)m->components, "coefficient at points", &m->cell));
