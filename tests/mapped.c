@@ -193,6 +193,34 @@ static PetscErrorCode Functions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Numbers per cell stay what they were given as, also on other meshes. */
+static PetscErrorCode Coefficients(void)
+{
+  double           factor[2] = {1, 2};
+  PetscReal        a[256], bad = 0;
+  const PetscReal *b;
+  PetscInt         n;
+  DM               dm, other;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 2, "", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  for (PetscInt i = 0; i < n; i++) a[i] = 2 + i;
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(DMVPatchDGGetCoefficient(dm, &b));
+  for (PetscInt i = 0; i < n; i++) bad += PetscAbsReal(a[i] - b[i]);
+  TapOk((PetscBool)(bad == 0), "coefficient_is_the_one_that_was_given");
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &other));
+  PetscCall(DMVPatchDGGetCoefficient(other, &b));
+  for (PetscInt i = 0; i < 4 * n; i++) bad += PetscAbsReal(a[i / 4] - b[i]);
+  TapOk((PetscBool)(bad == 0), "refined_cells_have_the_coefficient_of_their_parents");
+  PetscCall(DMDestroy(&other));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RefusedMap(VPatchDGBatch map, double value, const char text[], const char name[])
 {
   DM dm;
@@ -260,6 +288,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(NamedMaps());
   PetscCall(Functions());
+  PetscCall(Coefficients());
   PetscCall(View("-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90", "map of cells annulus 1.,2.,90., degree 4"));
   PetscCall(View("-dm_vpatchdg_map bump -dm_vpatchdg_map_degree 1", "map of cells bump 2., degree 1"));
   PetscCall(LossesAreExpected());

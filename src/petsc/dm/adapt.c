@@ -101,7 +101,7 @@ static PetscErrorCode AdaptCells(DM dm, const int8_t mark[], DM *out)
   VpMesh             mesh;
 
   PetscFunctionBegin;
-  PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(&dg->op->problem), dg->op->problem.coefficient, &mesh, &a));
+  PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(VpOperatorGiven(dg->op)), VpOperatorGiven(dg->op)->coefficient, &mesh, &a));
   error = DestroyIf(DMVPatchDGCheckMesh(dm, mesh), &mesh);
   if (!error) error = DestroyIf(DMVPatchDGDoctorAdaptive(dm, mesh), &mesh);
   if (!error) error = DMVPatchDGCreateOn(dm, mesh, a, out);

@@ -64,7 +64,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
 PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 {
   const VpMesh     mesh = DMVPatchDGData(dm)->mesh;
-  const VpProblem *problem = &DMVPatchDGData(dm)->op->problem;
+  const VpProblem *problem = VpOperatorGiven(DMVPatchDGData(dm)->op);
   const int        width = VpProblemWidth(problem);
   PetscReal       *a = NULL;
 
@@ -96,7 +96,7 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   mesh = DMVPatchDGData(coarse)->mesh;
   if (VpMeshCoarser(DMVPatchDGData(dm)->mesh) != mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
-  PetscCall(SetCoefficient(coarse, DMVPatchDGData(dm)->op->problem.tensor, a));
+  PetscCall(SetCoefficient(coarse, VpOperatorGiven(DMVPatchDGData(dm)->op)->tensor, a));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,9 +221,9 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
   VpAssertPointer(a, 2);
-  PetscCheck(!DMVPatchDGData(dm)->op->problem.tensor, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!VpOperatorGiven(DMVPatchDGData(dm)->op)->tensor, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The coefficient is a tensor, with numbers for every direction: ask DMVPatchDGGetTensorCoefficient()");
-  *a = DMVPatchDGData(dm)->op->problem.coefficient;
+  *a = VpOperatorGiven(DMVPatchDGData(dm)->op)->coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,6 +247,6 @@ PetscErrorCode DMVPatchDGGetTensorCoefficient(DM dm, const PetscReal *a[])
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetTensorCoefficient()"));
   VpAssertPointer(a, 2);
-  *a = DMVPatchDGData(dm)->op->problem.tensor ? DMVPatchDGData(dm)->op->problem.coefficient : NULL;
+  *a = VpOperatorGiven(DMVPatchDGData(dm)->op)->tensor ? VpOperatorGiven(DMVPatchDGData(dm)->op)->coefficient : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

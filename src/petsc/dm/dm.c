@@ -98,7 +98,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   if (to->boxes) (void)VpReference(to->boxes);
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMapMesh(*out, mesh));
-  PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
+  PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));
   PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +112,7 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
     PetscCall(DMVPatchDGCheck(dm, "DMClone()"));
     (void)VpReference(dg->mesh);
   }
-  PetscCall(CreateLike(dm, dg->mesh, dg->op ? dg->op->problem.coefficient : NULL, clone));
+  PetscCall(CreateLike(dm, dg->mesh, dg->op ? VpOperatorGiven(dg->op)->coefficient : NULL, clone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

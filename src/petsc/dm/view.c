@@ -119,7 +119,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGUseBackend(dm, &backend));
-  PetscCall(VpCoefficientRange(dg->mesh, &dg->op->problem, a));
+  PetscCall(VpCoefficientRange(dg->mesh, VpOperatorGiven(dg->op), a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
@@ -135,7 +135,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient from %g to %g, one per cell%s\n", (double)a[0], (double)a[1],
-                                     dg->op->problem.tensor ? " and direction" : ""));
+                                     VpOperatorGiven(dg->op)->tensor ? " and direction" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, backend->name));
   if (dg->travel[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", dg->travel));
   PetscCall(VpSettingsView(&DMVPatchDGSettings, (PetscObject)dm, dg, viewer));

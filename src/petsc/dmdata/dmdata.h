@@ -11,6 +11,7 @@ struct VpOperator_ {
   int       refct;
   VpMesh    mesh;
   VpProblem problem; /* The coefficient is a copy for own cells, or NULL on all ranks: 1. */
+  VpProblem given;   /* the same with the coefficient per cell that was given, where `problem` has means, instead of a metric */
   VpLevel   level;   /* in double precision and the orthonormal basis, on the backend */
   VpLevel   host;    /* the same on the host, if the backend is a device and a host level was needed */
   VpLevel   many;    /* level for `copies` vectors at once */
@@ -130,6 +131,12 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 
 /* Ensures: an error that names `what` if the mesh is adaptive. */
 PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
+
+/* the problem with the coefficient per cell as users know it: the one that was given, or means of a function on boxes */
+static inline const VpProblem *VpOperatorGiven(VpOperator op)
+{
+  return op->given.coefficient || op->mesh->geometry->map ? &op->given : &op->problem;
+}
 
 /* operator.c. The levels are on the DM's backend, and on the host for computations with their tables. */
 PetscErrorCode VpOperatorDestroy(VpOperator *);

@@ -23,6 +23,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscCall(VpLevelDestroy(&op->host));
   PetscCall(VpMeshDestroy(&op->mesh));
   PetscCall(VpLatticeDestroy(&op->problem.lattice));
+  if (op->given.coefficient != op->problem.coefficient) PetscCall(PetscFree(op->given.coefficient));
   PetscCall(PetscFree(op->problem.coefficient));
   PetscCall(VpMetricDestroy(&op->problem.metric));
   PetscCall(PetscFree(op));
@@ -131,6 +132,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   op->mesh = VpReference(dg->mesh);
   op->problem =
     (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
+  op->given = op->problem;
   if (dg->basis == VPATCHDG_BASIS_GAUSS) PetscCall(DMVPatchDGMakeMetric(dm, &op->problem));
   if (op->problem.coefficient) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
   PetscCall(VpOperatorDestroy(&dg->op));

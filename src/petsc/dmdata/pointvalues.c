@@ -92,14 +92,13 @@ static PetscErrorCode CheckReaction(VpMesh mesh, const VpPointValues *values, si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The means over cells that the cycle works with: a number per cell where the coefficient is one and cells are boxes; else dim numbers. */
+/* Sets the means over cells that the cycle works with: a number per cell where the coefficient is one and cells are boxes, else dim. */
 static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *problem)
 {
   const int  width = scalar ? 1 : mesh->dim;
   PetscReal *mean;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(problem->coefficient));
   PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)width + 1, &mean));
   for (size_t i = 0; i < (size_t)mesh->nown * (size_t)width; i++)
     mean[i] = problem->metric->mean[i / (size_t)width * (size_t)mesh->dim + i % (size_t)width];
