@@ -193,6 +193,75 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the corners of which a point of VTK's quadratic Lagrange cell is the middle, in VTK's order of files before version 2.2 */
+static const char *const middle_2d[] = {"0", "1", "2", "3", "01", "12", "23", "03", "0123"};
+static const char *const middle_3d[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",    "7",    "01",   "12",   "23",   "03",   "45",      "56",
+                                        "67", "47", "04", "15", "37", "26", "0347", "1256", "0145", "2367", "0123", "4567", "01234567"};
+
+static PetscBool CurvedFileIsRight(const char text[], PetscInt dim, PetscInt ncell)
+{
+  const char *const *middle = dim == 3 ? middle_3d : middle_2d;
+  const int          n = dim == 3 ? 27 : 9;
+  uint64_t           bytes[4];
+  const char        *points = Array(text, "Position", &bytes[0]), *nodes = Array(text, "connectivity", &bytes[1]);
+  const char        *ends = Array(text, "offsets", &bytes[2]), *types = Array(text, "types", &bytes[3]);
+
+  if (!points || !nodes || !ends || !types || bytes[1] != (uint64_t)(ncell * n * 8) || bytes[3] != (uint64_t)ncell) return PETSC_FALSE;
+  for (PetscInt c = 0; c < ncell; c++) {
+    double  x[27][3];
+    int64_t p, end;
+
+    memcpy(&end, ends + 8 * c, 8);
+    if (types[c] != (dim == 3 ? 72 : 70) || end != n * (c + 1)) return PETSC_FALSE;
+    for (int i = 0; i < n; i++) {
+      memcpy(&p, nodes + 8 * (c * n + i), 8);
+      memcpy(x[i], points + 24 * p, 24);
+      for (int d = 0; d < 3; d++) {
+        double mean = 0;
+
+        for (const char *v = middle[i]; *v; v++) mean += x[*v - '0'][d] / (double)strlen(middle[i]);
+        if (fabs(mean - x[i][d]) > 1e-13) return PETSC_FALSE;
+      }
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* The map is affine, so that points are in the middle of corners. */
+static PetscErrorCode mapped_cells_are_lagrange_cells(const char name[], PetscInt dim)
+{
+  DM          dm;
+  Vec         u;
+  PetscViewer viewer;
+  PetscMPIInt rank;
+  PetscBool   right = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60 -dm_vpatchdg_backend host"));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 2, 1, &dm));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(DMVPatchDGInterpolate(dm, Linear, NULL, u));
+  PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
+  PetscCall(VecView(u, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  if (!rank) {
+    long  length = 0;
+    char *text = ReadAll(name, &length);
+
+    right = (PetscBool)(text && CurvedFileIsRight(text, dim, 1 << dim));
+    free(text);
+    remove(name);
+  }
+  TapOk(right, "mapped_cells_are_lagrange_cells: %dD", (int)dim);
+  PetscCall(VecDestroy(&u));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode other_viewers_show_the_numbers(void)
 {
   DM          dm;
@@ -248,6 +317,7 @@ int main(int argc, char **argv)
   PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_BOX, 4, 1, PETSC_FALSE));
   PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_BOX, 3, 1, PETSC_TRUE));
   PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_FICHERA, 2, 7, PETSC_FALSE));
+  for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(mapped_cells_are_lagrange_cells(name, dim));
   PetscCall(other_viewers_show_the_numbers());
   PetscCall(PetscFinalize());
   return TapEnd();

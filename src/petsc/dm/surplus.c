@@ -87,6 +87,7 @@ PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown),
                               "DMVPatchDGEstimateSurplus(): eta is NULL: it needs one number per cell"));
+  PetscCheck(!mesh->geometry->map, mesh->comm, PETSC_ERR_SUP, "%s: the cells are mapped, and the indicator knows only boxes", caller);
   PetscCheck(mesh->least > 0, mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: there are boxes that are whole, cells made of no others: refine all of them once (-dm_refine 1)", caller);
   for (int32_t c = 0; c < mesh->nown; c++) eta[c] = -1;

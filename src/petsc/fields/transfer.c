@@ -34,6 +34,17 @@ static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t 
   }
 }
 
+/* y = x times, or for `divide` by, the roots of a DM whose cells are mapped, which leads to the basis of boxes and back. Else y = x. */
+static void ScaleByRoots(DM dm, PetscBool divide, const double x[], double y[])
+{
+  const DM_VPatchDG *dg = DMVPatchDGData(dm);
+  const VpMetric     metric = dg->op->problem.metric;
+  const double      *root = metric ? metric->root : NULL;
+
+  for (size_t i = 0; i < (size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm); i++)
+    y[i] = !root ? x[i] : divide ? x[i] / root[i] : x[i] * root[i];
+}
+
 static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
 {
   int compared;
@@ -65,7 +76,8 @@ static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
 
    Note:
    On cells that were not coarsened, y equals x exactly. On coarsened cells y is the L2 projection of x, which keeps the integral over each
-   cell. Both DMs must have the same degree. They may be several refinements apart.
+   cell. Both DMs must have the same degree. They may be several refinements apart. If cells are mapped, all this holds for functions of the
+   boxes' points.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGRefineCells()`, `DMVPatchDGEstimate()`
 @*/
@@ -74,7 +86,7 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   static const char  caller[] = "DMVPatchDGTransfer()";
   const PetscScalar *xx;
   PetscScalar       *yy;
-  double            *values;
+  double            *values, *scaled;
   const DM_VPatchDG *source, *target;
   size_t             ndof;
   VpOverlap          o;
@@ -99,14 +111,16 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   VpTransferHalves(&basis, h.P, h.R);
   ndof = (size_t)DMVPatchDGCellSize(to);
   PetscCall(VpOverlapCreate(source->mesh, target->mesh, &o));
-  PetscCall(PetscMalloc1((size_t)o.n * ndof, &values));
+  PetscCall(PetscMalloc2((size_t)o.n * ndof, &values, (size_t)source->mesh->nown * ndof, &scaled));
   PetscCall(VecGetArrayRead(x, &xx));
-  PetscCall(VpBroadcast(o.sf, ndof, MPI_DOUBLE, xx, values));
+  ScaleByRoots(from, PETSC_FALSE, xx, scaled);
+  PetscCall(VpBroadcast(o.sf, ndof, MPI_DOUBLE, scaled, values));
   PetscCall(VecRestoreArrayRead(x, &xx));
   PetscCall(VecGetArrayWrite(y, &yy));
   for (int32_t c = 0; c < target->mesh->nown; c++) CoverCell(&h, target->mesh, &o, c, values, yy + (size_t)c * ndof);
+  ScaleByRoots(to, PETSC_TRUE, yy, yy);
   PetscCall(VecRestoreArrayWrite(y, &yy));
-  PetscCall(PetscFree(values));
+  PetscCall(PetscFree2(values, scaled));
   PetscCall(VpOverlapDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
-/* VecView() into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear cells on its (k+1)^dim equidistant
-   points. Cells share no points, so jumps are visible. Rank 0 writes the file and receives the arrays of other ranks one by one. */
+/* VecView() into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear cells on its (k+1)^dim
+   equidistant points. A mapped cell becomes one curved cell on these points, a Lagrange cell of VTK. Cells share no points, so jumps are
+   visible. Rank 0 writes the file and receives the arrays of other ranks one by one. */
 #include "fields.h"
 #include "functions.h"
 #include "../../base/progress.h"
@@ -24,7 +25,8 @@ typedef struct {
   VpField     field;
   double      x[VP_MAX_N]; /* equidistant points, n in each direction */
   int         n;
-  int         npoint, ncell, ncorner; /* number of points of a cell, of its linear cells, and of corners of a linear cell */
+  int         npoint, ncell, ncorner; /* numbers of points and of VTK's cells of a cell, and of points that each of these joins */
+  PetscBool   curved;                 /* VTK's cells are Lagrange cells. */
 } Vtk;
 
 /* An array of the file, with `count` numbers for each cell of the mesh. fill() writes the numbers of an own cell. */
@@ -95,12 +97,44 @@ static PetscErrorCode WriteParts(Vtk *vtk, const char *data, size_t bytes)
 
 static void FillPoints(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
-  PetscReal xi[3], *x = (PetscReal *)to;
+  const int dim = vtk->mesh->dim;
+  PetscReal X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], *x = (PetscReal *)to;
 
-  for (int p = 0; p < vtk->npoint; p++, x += 3) {
-    x[2] = 0;
-    for (int d = 0, q = p; d < vtk->mesh->dim; d++, q /= vtk->n) xi[d] = vtk->x[q % vtk->n];
-    VpGeometryPoint(vtk->mesh->geometry, cell, xi, x);
+  VpGeometryEvaluate(vtk->mesh->geometry, cell, (int[]){vtk->n, vtk->n, dim == 3 ? vtk->n : 1},
+                     (const double *const[]){vtk->x, vtk->x, vtk->x}, X, NULL);
+  for (int i = 0; i < 3 * vtk->npoint; i++) x[i] = i % 3 < dim ? X[i / 3 * dim + i % 3] : 0;
+}
+
+/* The number that VTK's Lagrange cell of degree k gives to a point: corners come first, then the inner points of edges, of faces, and of
+   the cell. The order of the last two edges along z is that of files before version 2.2, which VTK knows by the version. */
+static int LagrangeNumber(int dim, int k, const int at[3])
+{
+  const int x = at[0] > 0, y = at[1] > 0, z = at[2] > 0, m = k - 1;
+  int       inner = 0, first = 1 << dim, stride = 1, number = 0, normal = 0;
+
+  for (int d = 0; d < dim; d++) {
+    if (at[d] == 0 || at[d] == k) normal = d;
+    else {
+      number += (at[d] - 1) * stride;
+      stride *= m;
+      inner++;
+    }
+  }
+  if (inner == 0) return (x ? 1 + y : 3 * y) + 4 * z;
+  if (inner == 1 && at[0] % k) return first + number + 2 * m * y + 4 * m * z;
+  if (inner == 1 && at[1] % k) return first + number + (x ? m : 3 * m) + 4 * m * z;
+  if (inner == 1) return first + number + m * (8 + x + 2 * y);
+  first += m * (dim == 3 ? 12 : 4);
+  if (inner == dim) return first + number + (dim == 3 ? 6 * m * m : 0);
+  return first + number + m * m * (2 * normal + (at[normal] > 0));
+}
+
+static void FillCurved(const Vtk *vtk, int32_t cell, int64_t to[])
+{
+  for (int p = 0; p < vtk->npoint; p++) {
+    const int at[3] = {p % vtk->n, p / vtk->n % vtk->n, p / (vtk->n * vtk->n)};
+
+    to[LagrangeNumber(vtk->mesh->dim, vtk->n - 1, at)] = ((int64_t)vtk->mesh->first + cell) * vtk->npoint + p;
   }
 }
 
@@ -109,7 +143,8 @@ static void FillConnectivity(const Vtk *vtk, const Array *a, int32_t cell, void 
 {
   int64_t *at = (int64_t *)to;
 
-  for (int linear = 0; linear < vtk->ncell; linear++) {
+  if (vtk->curved) FillCurved(vtk, cell, at);
+  for (int linear = 0; linear < vtk->ncell && !vtk->curved; linear++) {
     for (int v = 0; v < vtk->ncorner; v++) {
       const int around = v ^ (v >> 1 & 1);
       int64_t   point = 0, stride = 1;
@@ -121,7 +156,7 @@ static void FillConnectivity(const Vtk *vtk, const Array *a, int32_t cell, void 
   }
 }
 
-/* Writes where the corners of each linear cell end. */
+/* Writes where the points of each of VTK's cells end. */
 static void FillOffsets(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
   for (int i = 0; i < vtk->ncell; i++) ((int64_t *)to)[i] = (((int64_t)vtk->mesh->first + cell) * vtk->ncell + i + 1) * vtk->ncorner;
@@ -129,7 +164,9 @@ static void FillOffsets(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 
 static void FillTypes(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
-  memset(to, vtk->mesh->dim == 3 ? 12 : 9, (size_t)vtk->ncell); /* VTK_HEXAHEDRON, VTK_QUAD */
+  static const int types[2][2] = {{9, 12}, {70, 72}}; /* VTK_QUAD, VTK_HEXAHEDRON; VTK_LAGRANGE_QUADRILATERAL, VTK_LAGRANGE_HEXAHEDRON */
+
+  memset(to, types[vtk->curved][vtk->mesh->dim - 2], (size_t)vtk->ncell);
 }
 
 static void FillRanks(const Vtk *vtk, const Array *a, int32_t cell, void *to)
@@ -137,7 +174,7 @@ static void FillRanks(const Vtk *vtk, const Array *a, int32_t cell, void *to)
   for (int i = 0; i < vtk->ncell; i++) ((int32_t *)to)[i] = vtk->rank;
 }
 
-/* Repeats the cell's values for each linear cell. A vector gets three components. */
+/* Repeats the cell's values for each of VTK's cells. A vector gets three components. */
 static void FillCellValues(const Vtk *vtk, const Array *a, int32_t cell, void *to)
 {
   const int components = a->count / vtk->ncell;
@@ -189,7 +226,7 @@ static PetscErrorCode VisitVectors(Vtk *vtk, PetscViewer viewer, Section wanted,
 /* Visits all arrays in the order of the file. */
 static PetscErrorCode VisitArrays(Vtk *vtk, PetscViewer viewer, Visit visit)
 {
-  const VpProblem *problem = &vtk->field.level->problem;
+  const VpProblem *problem = VpOperatorGiven(DMVPatchDGData(vtk->field.dm)->op);
   const PetscReal *values = problem->coefficient;
   const int        n = vtk->ncell, width = VpProblemWidth(problem), components = problem->tensor ? 3 : 1;
   Array            array[] = {{POINTS, "Float64", "Position", 3, 3 * vtk->npoint, 8, FillPoints, 0, NULL},
@@ -200,7 +237,7 @@ static PetscErrorCode VisitArrays(Vtk *vtk, PetscViewer viewer, Visit visit)
                               {CELL_DATA, "Float64", "coefficient", problem->tensor ? 3 : 0, components * n, 8, FillCellValues, width, values}};
 
   PetscFunctionBegin;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(array) - !problem->coefficient; i++) PetscCall(visit(vtk, &array[i], NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(array) - !values; i++) PetscCall(visit(vtk, &array[i], NULL));
   PetscCall(VisitVectors(vtk, viewer, CELL_DATA, visit));
   PetscCall(VisitVectors(vtk, viewer, POINT_DATA, visit));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,8 +334,9 @@ static PetscErrorCode OpenFile(DM dm, PetscViewer viewer, Vtk *vtk)
   PetscCall(VpFieldGet(dm, &vtk->field));
   for (int i = 0; i < vtk->n; i++) vtk->x[i] = (double)i / (double)dg->degree;
   vtk->npoint = (int)PetscPowInt(vtk->n, dg->mesh->dim);
-  vtk->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
-  vtk->ncorner = 1 << dg->mesh->dim;
+  vtk->curved = (PetscBool)(dg->mesh->geometry->map && dg->degree > 1);
+  vtk->ncell = vtk->curved ? 1 : (int)PetscPowInt(dg->degree, dg->mesh->dim);
+  vtk->ncorner = vtk->curved ? vtk->npoint : 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
   if (!vtk->rank) vtk->failed = (PetscBool) !(vtk->file = fopen(name, "wb"));
   PetscCall(CheckFile(vtk, viewer, "opened: is there such a folder, and may it be written?"));
