@@ -166,6 +166,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetSideLabels(DM, PetscInt *nbox, const Pe
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLabelBoundary(DM, PetscInt label, VPatchDGBoundary, PetscReal alpha);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundaryFunction(DM, VPatchDGBoundaryFunction, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetMap(DM, VPatchDGBatch map, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetMapCoordinates(DM, Vec nodes);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetMapDegree(DM, PetscInt);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetMapDegree(DM, PetscInt *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
@@ -195,6 +196,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const Pet
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreateCellMap(DM, DM mesh, PetscSF *map);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetMapCoordinates(DM, Vec *nodes);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCoefficient(DM, const PetscReal *a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetTensorCoefficient(DM, const PetscReal a[]);

@@ -221,6 +221,59 @@ static PetscErrorCode Coefficients(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The nodes of one DM make the same map in another one, wherever ranks have them. */
+static PetscErrorCode Nodes(void)
+{
+  double     factor[2] = {1, 2};
+  PetscInt   n;
+  DM         dm, other, next;
+  Vec        nodes, moved, again;
+  VecScatter scatter;
+  IS         numbers;
+  PetscReal  difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 2, "-dm_vpatchdg_boxes 2,3 -dm_vpatchdg_map_degree 2", &dm));
+  PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetMapCoordinates(dm, &nodes));
+  PetscCall(VecGetSize(nodes, &n));
+  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, tap.rank ? 0 : n, n, &moved));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, tap.rank ? 0 : n, 0, 1, &numbers));
+  PetscCall(VecScatterCreate(nodes, numbers, moved, NULL, &scatter));
+  PetscCall(ISDestroy(&numbers));
+  PetscCall(VecScatterBegin(scatter, nodes, moved, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, nodes, moved, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(New(2, 2, "-dm_vpatchdg_boxes 2,3 -dm_vpatchdg_map_degree 2", &other));
+  PetscCall(DMVPatchDGSetMapCoordinates(other, moved));
+  PetscCall(VecDestroy(&moved));
+  PetscCall(DMSetUp(other));
+  PetscCall(DMVPatchDGGetMapCoordinates(other, &again));
+  PetscCall(VecAXPY(again, -1, nodes));
+  PetscCall(VecNorm(again, NORM_INFINITY, &difference));
+  TapOk((PetscBool)(difference == 0), "nodes_make_the_same_map");
+  PetscCall(DMRefine(other, PETSC_COMM_WORLD, &next));
+  PetscCall(CheckArea(next, factor, "nodes_are_refined"));
+  PetscCall(DMDestroy(&next));
+  PetscCall(DMCoarsen(other, PETSC_COMM_WORLD, &next));
+  PetscCall(CheckArea(next, factor, "nodes_are_coarsened"));
+  PetscCall(DMDestroy(&next));
+  PetscCall(DMClone(other, &next));
+  PetscCall(CheckArea(next, factor, "nodes_are_cloned"));
+  PetscCall(DMDestroy(&next));
+  Refused(DMVPatchDGSetMapCoordinates(other, nodes), "The map cannot change after DMSetUp()", "nodes after set-up");
+  PetscCall(DMDestroy(&other));
+  PetscCall(New(2, 1, "", &other));
+  PetscCall(DMVPatchDGSetMapCoordinates(other, nodes));
+  Refused(DMSetUp(other), "4 cells with a map of degree 4 need 200", "a wrong number of nodes");
+  PetscCall(DMDestroy(&other));
+  PetscCall(VecDestroy(&again));
+  PetscCall(VecDestroy(&nodes));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RefusedMap(VPatchDGBatch map, double value, const char text[], const char name[])
 {
   DM dm;
@@ -292,6 +345,7 @@ int main(int argc, char **argv)
   PetscCall(View("-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90", "map of cells annulus 1.,2.,90., degree 4"));
   PetscCall(View("-dm_vpatchdg_map bump -dm_vpatchdg_map_degree 1", "map of cells bump 2., degree 1"));
   PetscCall(LossesAreExpected());
+  PetscCall(Nodes());
   PetscCall(Refusals());
   status = TapEnd();
   PetscCall(PetscFinalize());

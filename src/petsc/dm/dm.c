@@ -29,7 +29,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   if (dg->leaves) PetscCall(DMVPatchDGCreateLeaves(dm, &mesh));
   else PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
-  error = DMVPatchDGMapMesh(dm, mesh);
+  error = DMVPatchDGMapMesh(dm, NULL, mesh);
   if (error) PetscCall(VpMeshDestroy(&mesh));
   PetscCall(error);
   dg->mesh = mesh;
@@ -97,7 +97,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGMapMesh(*out, mesh));
+  PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
   PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));
   PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);

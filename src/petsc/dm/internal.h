@@ -97,9 +97,12 @@ static inline PetscInt DMVPatchDGMapDegree(DM dm)
 
   return dg->map_degree ? dg->map_degree : dg->degree;
 }
-/* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. Ensures: an error on all ranks where det J is not of one
-   sign. Collective */
-PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh);
+/* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. from: the mesh that was refined or coarsened, or NULL.
+   Ensures: an error on all ranks where det J is not of one sign. Collective */
+PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh from, VpMesh);
+/* mapnodes.c: sets the nodes of own cells from the vector of the DM, or from the mesh that was refined or coarsened. Collective */
+PetscErrorCode DMVPatchDGFillByVector(DM, VpMesh, VpMap);
+PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh, VpMap);
 
 /* limits.c: adds what a coefficient at points and a map need to a size */
 void DMVPatchDGCountPoints(DM, VpSize *);

@@ -53,7 +53,7 @@ static PetscErrorCode StoreMap(DM dm, const VpMapSettings *map)
    bump walls                  a channel 4 x 1 over a smooth bump, with cells that are thin at one wall or at two (2)
 .ve
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetMapDegree()`, `VPatchDGBatch`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMapDegree()`, `DMVPatchDGSetMapCoordinates()`, `VPatchDGBatch`
 @*/
 PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
 {
@@ -65,6 +65,86 @@ PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
   PetscCall(
     DMVPatchDGCheckChange(dm, (PetscBool)(new.by != dg->map.by || new.function != dg->map.function || new.ctx != dg->map.ctx), "map"));
   PetscCall(StoreMap(dm, &new));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetMapCoordinates - Maps the cells to physical space by the coordinates of the nodes of their maps
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM, not set up
+-  nodes - [cells of all ranks][(p+1)^dim][dim] the nodes of every cell, x fastest, where p is the degree of the map
+           (`DMVPatchDGSetMapDegree()`); or `NULL` for cells that are boxes
+
+   Level: intermediate
+
+   Notes:
+   The nodes of a cell are the images of its Gauss-Lobatto points. Cells are in the order of the DM's vectors, whatever the number of ranks:
+   `DMVPatchDGGetMapCoordinates()` of a DM with the same boxes and refinement, with or without a map, gives a vector whose numbers a program
+   may change. Ranks may have any parts of the vector. Cells have to meet: both cells of a face need the same nodes there.
+
+   The vector is kept, and read by `DMSetUp()`. On meshes that `DMRefine()` and `DMCoarsen()` make, nodes are points of the polynomials
+   of the first mesh.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetMapCoordinates()`, `DMVPatchDGSetMap()`, `DMVPatchDGSetMapDegree()`
+@*/
+PetscErrorCode DMVPatchDGSetMapCoordinates(DM dm, Vec nodes)
+{
+  const VpMapSettings new = {.by = nodes ? VP_MAP_NODES : VP_MAP_NONE, .nodes = nodes};
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  if (nodes) VpAssertObject(nodes, VEC_CLASSID, 2);
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "map"));
+  PetscCall(StoreMap(dm, &new));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetMapCoordinates - Gets the coordinates of the nodes of the maps of cells
+
+   Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameter:
+.  nodes - [cells][(p+1)^dim][dim] the nodes of every cell in physical space, x fastest, where p is the degree of the map
+           (`DMVPatchDGSetMapDegree()`); a vector of block size dim, which the caller destroys
+
+   Level: intermediate
+
+   Note:
+   Cells that are boxes have nodes, too: those of the map that does not change anything.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMapCoordinates()`, `DMVPatchDGSetMap()`, `DMVPatchDGGetPoints()`
+@*/
+PetscErrorCode DMVPatchDGGetMapCoordinates(DM dm, Vec *nodes)
+{
+  double     x[VP_MAX_N];
+  PetscReal *to;
+  VpMesh     mesh;
+  int        degree, each, n[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetMapCoordinates()"));
+  VpAssertPointer(nodes, 2);
+  mesh = DMVPatchDGData(dm)->mesh;
+  degree = (int)DMVPatchDGMapDegree(dm);
+  each = VpMapNodes(mesh->dim, degree) * mesh->dim;
+  for (int d = 0; d < 3; d++) n[d] = d < mesh->dim ? degree + 1 : 1;
+  VpGaussLobatto(degree, x);
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)dm), nodes));
+  PetscCall(VecSetSizes(*nodes, (PetscInt)mesh->nown * each, PETSC_DETERMINE));
+  PetscCall(VecSetBlockSize(*nodes, mesh->dim));
+  PetscCall(VecSetType(*nodes, VECSTANDARD));
+  PetscCall(VecGetArrayWrite(*nodes, &to));
+  for (int32_t c = 0; c < mesh->nown; c++)
+    VpGeometryEvaluate(mesh->geometry, c, n, (const double *const[]){x, x, x}, to + (size_t)c * (size_t)each, NULL);
+  PetscCall(VecRestoreArrayWrite(*nodes, &to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -216,7 +216,16 @@ static PetscErrorCode CheckPossible(DM dm, VpMesh mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh mesh)
+static PetscErrorCode FillMap(DM dm, VpMesh from, VpMesh mesh, VpMap map)
+{
+  PetscFunctionBegin;
+  if (DMVPatchDGData(dm)->map.by != VP_MAP_NODES) PetscCall(VpTogether(mesh->comm, FillByFunction(dm, mesh, map)));
+  else if (from) PetscCall(DMVPatchDGFillByMesh(from, mesh, map));
+  else PetscCall(DMVPatchDGFillByVector(dm, mesh, map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
 {
   VpGeometry     g = mesh->geometry;
   PetscErrorCode error;
@@ -224,9 +233,8 @@ PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh mesh)
   PetscFunctionBegin;
   if (DMVPatchDGData(dm)->map.by == VP_MAP_NONE || g->map) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckPossible(dm, mesh));
-  error = VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, &g->map);
-  if (!error) error = FillByFunction(dm, mesh, g->map);
-  error = VpTogether(mesh->comm, error);
+  error = VpTogether(mesh->comm, VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, &g->map));
+  if (!error) error = FillMap(dm, from, mesh, g->map);
   if (!error) error = CheckDeterminants(dm, mesh);
   if (error) PetscCall(VpMapDestroy(&g->map));
   PetscCall(error);

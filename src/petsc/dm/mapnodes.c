@@ -1,0 +1,104 @@
+/* The map of cells by the coordinates of its nodes: from a vector, or from the map of the mesh that was refined or coarsened. */
+#include "internal.h"
+
+PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
+{
+  const Vec        nodes = DMVPatchDGData(dm)->map.nodes;
+  const PetscInt   each = VpMapNodes(map->dim, map->degree) * map->dim;
+  PetscInt         n;
+  PetscBool        finite = PETSC_TRUE;
+  const PetscReal *x;
+  Vec              own;
+  IS               numbers;
+  VecScatter       scatter;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(nodes, &n));
+  PetscCheck(n == mesh->ncell * each, mesh->comm, PETSC_ERR_ARG_SIZ,
+             "DMVPatchDGSetMapCoordinates(): the vector has %" PetscInt_FMT " numbers, and %" PetscInt_FMT
+             " cells with a map of degree %d need %" PetscInt_FMT " (DMVPatchDGSetMapDegree())",
+             n, mesh->ncell, map->degree, mesh->ncell * each);
+  PetscCall(VecCreateMPI(mesh->comm, mesh->nown * each, PETSC_DETERMINE, &own));
+  PetscCall(ISCreateStride(mesh->comm, mesh->nown * each, mesh->first * each, 1, &numbers));
+  PetscCall(VecScatterCreate(nodes, numbers, own, NULL, &scatter));
+  PetscCall(ISDestroy(&numbers));
+  PetscCall(VecScatterBegin(scatter, nodes, own, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, nodes, own, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecGetArrayRead(own, &x));
+  PetscCall(PetscArraycpy(map->node, x, mesh->nown * each));
+  for (PetscInt i = 0; i < mesh->nown * each; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(x[i]));
+  PetscCall(VecRestoreArrayRead(own, &x));
+  PetscCall(VecDestroy(&own));
+  PetscCall(VpCheckEverywhere(mesh->comm, finite, "DMVPatchDGSetMapCoordinates(): a coordinate is no finite number"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A map, and cells of its mesh, which may be more than the own ones. */
+typedef struct {
+  VpGeometry geometry;
+  VpMap      map;
+} Source;
+
+/* Sets the nodes of a cell whose coordinates in the boxes lie in a cell of the source. */
+static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, VpMap map)
+{
+  const int dim = map->dim, n = map->degree + 1;
+  PetscReal lower[3], size[3], low[3], width[3];
+  double    x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N],
+    *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
+  int first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+
+  VpGeometryBounds(s->geometry, from, lower, size);
+  VpGeometryBounds(g, cell, low, width);
+  for (int d = 0; d < dim; d++) {
+    count[d] = 0;
+    for (int q = 0; q < n; q++) {
+      const double xi = (low[d] + width[d] * map->point[q] - lower[d]) / size[d];
+
+      if (xi < -1e-9) first[d] = q + 1;
+      else if (xi <= 1 + 1e-9) x[d][count[d]++] = xi;
+    }
+  }
+  VpMapEvaluate(s->map, from, count, (const double *const[]){x[0], x[1], x[2]}, X, NULL);
+  for (int q = 0; q < count[0] * count[1] * count[2]; q++) {
+    const int at[3] = {first[0] + q % count[0], first[1] + q / count[0] % count[1], first[2] + q / (count[0] * count[1])};
+
+    for (int i = 0; i < dim; i++) node[((at[2] * n + at[1]) * n + at[0]) * dim + i] = X[q * dim + i];
+  }
+}
+
+/* *all = the map of a mesh with the cells [0, nsweep) */
+static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap *all)
+{
+  const VpMap  map = mesh->geometry->map;
+  const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
+
+  PetscFunctionBegin;
+  PetscCall(VpMapCreate(map->dim, map->degree, mesh->nsweep, all));
+  PetscCall(PetscArraycpy((*all)->node, map->node, (size_t)mesh->nown * each));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, each, MPI_DOUBLE, map->node, (*all)->node + (size_t)mesh->nown * each));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
+{
+  Source s = {.geometry = from->geometry};
+
+  PetscFunctionBegin;
+  if (VpMeshCoarser(mesh) == from) {
+    s.map = from->geometry->map;
+    for (int32_t c = 0; c < mesh->nown; c++) FillFrom(&s, mesh->relation->parent[c], mesh->geometry, c, map);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(VpMeshCoarser(from) == mesh, mesh->comm, PETSC_ERR_SUP,
+             "Nodes (DMVPatchDGSetMapCoordinates()) are known on meshes that DMRefine() and DMCoarsen() make, not on others");
+  PetscCall(GetGhostNodes(from, &s.map));
+  for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
+    const int32_t child = from->relation->child[i];
+
+    if (child >= 0) FillFrom(&s, child, mesh->geometry, i >> mesh->dim, map);
+  }
+  PetscCall(VpMapDestroy(&s.map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
