@@ -288,18 +288,57 @@ static PetscErrorCode Asked(MPI_Comm comm, VPatchDGDomain domain, PetscInt level
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a map that is no polynomial */
+static PetscErrorCode Bend(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    X[2 * i] = PetscExpReal(x[2 * i]) + 0.1 * x[2 * i + 1];
+    X[2 * i + 1] = x[2 * i + 1] + 0.2 * PetscSinReal(x[2 * i]);
+  }
+  return 0;
+}
+
+/* mapped cells with a coefficient; named: the map is one that an option names */
+static PetscErrorCode Mapped(MPI_Comm comm, PetscBool named, DM *dm)
+{
+  PetscInt  n;
+  PetscReal a[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(comm, 2, 3, 2, dm));
+  PetscCall(DMVPatchDGSetBackend(*dm, VPATCHDG_BACKEND_HOST));
+  if (named) {
+    PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_map", "annulus"));
+    PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_map_parameters", "1,2,90"));
+    PetscCall(DMSetFromOptions(*dm));
+    PetscCall(PetscOptionsClearValue(NULL, "-dm_vpatchdg_map"));
+    PetscCall(PetscOptionsClearValue(NULL, "-dm_vpatchdg_map_parameters"));
+  } else {
+    PetscCall(DMVPatchDGSetMap(*dm, Bend, NULL));
+    PetscCall(DMVPatchDGSetMapDegree(*dm, 2));
+  }
+  PetscCall(DMSetUp(*dm));
+  PetscCall(DMVPatchDGGetCells(*dm, &n));
+  for (PetscInt i = 0; i < n; i++) a[i] = 1 + i % 3;
+  PetscCall(DMVPatchDGSetCoefficient(*dm, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode every_kind_is_read_again(PetscMPIInt writers, const char type[])
 {
-  const char *names[] = {"graded", "graded and adaptive", "labels", "labels and adaptive", "L-shape and function", "Fichera and adaptive"};
-  MPI_Comm    comm;
-  DM          dm = NULL;
+  const char *names[] = {
+    "graded",       "graded and adaptive", "labels", "labels and adaptive", "L-shape and function", "Fichera and adaptive",
+    "map and name", "map and function"};
+  MPI_Comm comm;
+  DM       dm = NULL;
 
   PetscFunctionBeginUser;
   PetscCall(First(writers, &comm));
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 8; i++) {
     if (comm != MPI_COMM_NULL) {
       if (i < 2) PetscCall(Graded(comm, i % 2 ? 0.2 : 0, &dm));
       else if (i < 4) PetscCall(Labeled(comm, i % 2 ? 0.2 : 0, &dm));
+      else if (i > 5) PetscCall(Mapped(comm, (PetscBool)(i == 6), &dm));
       else PetscCall(Asked(comm, i % 2 ? VPATCHDG_DOMAIN_FICHERA : VPATCHDG_DOMAIN_LSHAPE, i % 2 ? 3 : 0, &dm));
     }
     PetscCall(is_read_again(dm, comm, type, names[i]));
@@ -438,13 +477,15 @@ static PetscErrorCode bad_files_are_refused(void)
   by_mpi = PETSC_FALSE;
   PetscCall(Damage(whole, settings, 5));
   Refused(LoadDamaged(0), "was not written by DMView() of a DMVPATCHDG", "another vector");
-  PetscCall(Damage(whole, settings + 8, 2));
-  Refused(LoadDamaged(0), "has version 2 of meshes", "another version");
+  PetscCall(Damage(whole, settings + 8, 1));
+  Refused(LoadDamaged(0), "has version 1 of meshes", "another version");
+  PetscCall(Damage(whole, settings + 8 * 39, 99));
+  Refused(LoadDamaged(0), "there is no map with the number 99", "another map");
   PetscCall(Damage(whole, settings + 8 * 4, 9));
   Refused(LoadDamaged(0), "degrees 1 to 8", "another degree");
   PetscCall(Damage(whole, settings + 8 * 10, 1e9));
   Refused(LoadDamaged(0), "are damaged", "another number of boxes");
-  depths = settings + 8 * (38 + 4) + 2 * sizeof(PetscInt);
+  depths = settings + 8 * (44 + 4) + 2 * sizeof(PetscInt);
   PetscCall(Damage(whole, depths, 1));
   Refused(LoadDamaged(0), "The cells do not fill the 3 boxes", "another depth");
   PetscCall(Damage(whole, depths, NAN));

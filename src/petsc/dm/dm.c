@@ -303,8 +303,9 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    the default absolute tolerance of a KSP, 1e-50, may be too large (`KSPSetTolerances()`).
 
    `DMView()` with a `PETSCVIEWERBINARY` or a `PETSCVIEWERHDF5` saves the mesh and the operator of a DM that is set up: domain, boundary
-   conditions, labels, alpha, penalty, reaction, degree, cells (also adaptive ones) and the coefficient. If a function chooses boundary
-   conditions, the conditions that it chose are saved.
+   conditions, labels, alpha, penalty, reaction, degree, basis, cells (also adaptive ones), the map of cells and the coefficient. If a
+   function chooses boundary conditions, the conditions that it chose are saved, and if a function maps cells, its values at their nodes. A
+   coefficient that is a function of points cannot be saved.
 
    `DMLoad()` makes a DM from such a file on any number of ranks. The result is set up. Before `DMLoad()`, set only the type of the DM and
    options for vectors, matrices and the backend, which the file does not contain. `VecView()` saves global vectors, and `VecLoad()` reads

@@ -1,4 +1,4 @@
-/* The maps that -dm_vpatchdg_map names. They are maps of the unit square and of the unit cube. */
+/* The maps that -dm_vpatchdg_map names. They are maps of the unit square and of the unit cube. Their order is that of numbers in files. */
 #include "internal.h"
 
 static double Radians(double degrees)

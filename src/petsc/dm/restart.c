@@ -4,7 +4,8 @@
 
 /* The vector of settings starts with these numbers. Lists follow: the faces of the grid's boxes in each direction, the corners of boxes,
    the labels of sides, the conditions of labels, and the condition of each side. The vector of depths has the number of halvings of each
-   cell of an adaptive mesh. The last vector is the coefficient. Both are in the order of the cells. */
+   cell of an adaptive mesh, the vector of nodes a map that has no name. The last vector is the coefficient. All are in the order of the
+   cells. */
 enum {
   MAGIC,
   VERSION,
@@ -26,13 +27,17 @@ enum {
   LABELED,           /* number of boxes with labels, or 0 */
   ASKED,             /* number of boxes with a condition for each side, or 0 */
   CONDITIONS,        /* number of labels with a condition */
-  HEAD
+  BASIS,
+  MAP, /* 0: none; 1: a vector of nodes follows; 2 + i: VpMapKinds[i], of NUMBERS */
+  MAP_DEGREE,
+  NUMBERS,
+  HEAD = NUMBERS + VP_MAP_NUMBERS
 };
 enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LISTS };
 #define MAGIC_NUMBER   7690472071.
-#define VERSION_NUMBER 1
+#define VERSION_NUMBER 2
 
-static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient"};
+static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient", "vpatchdg_nodes"};
 
 /* number of numbers in a list; double, because a file may contain any numbers */
 static double CountList(const PetscReal head[], int list)
@@ -79,7 +84,11 @@ static void FillHead(DM dm, PetscReal head[])
   head[REACTION] = dg->reaction;
   head[REFINE] = dg->mesh->least;
   head[ADAPTIVE] = VpMeshIsAdaptive(dg->mesh);
-  head[WIDTH] = dg->op->problem.coefficient ? VpProblemWidth(&dg->op->problem) : 0;
+  head[WIDTH] = dg->op->given.coefficient ? VpProblemWidth(&dg->op->given) : 0;
+  head[BASIS] = (PetscReal)dg->basis;
+  head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
+  head[MAP_DEGREE] = (PetscReal)dg->map_degree;
+  for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
   for (int d = 0; d < 3; d++) {
     head[GRID + d] = (PetscReal)dg->grid[d];
     head[LOWER + d] = dg->lower[d];
@@ -150,10 +159,9 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscCheck(VpMeshesOverlap(dg->mesh, dg->mesh), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "DMView() to a file: boxes of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
              "DMCoarsen() was called with");
-  PetscCheck(
-    dg->basis != VPATCHDG_BASIS_GAUSS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-    "DMView() to a file: files hold no maps and no functions, which a DM in the Gauss basis may have. Save the vectors, and make the "
-    "DM again as it was made");
+  PetscCheck(!dg->coefficient_at.batch && !dg->reaction_at.batch, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "DMView() to a file: files hold no functions, and this DM's coefficient or reaction is one. Save the vectors, and make the DM "
+             "again as it was made");
   PetscCall(WriteSettings(dm, viewer));
   if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(PetscMalloc1(dg->mesh->nown, &depth));
@@ -161,9 +169,13 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
     PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[1], dg->mesh->nown, depth));
     PetscCall(PetscFree(depth));
   }
-  if (dg->op->problem.coefficient)
-    PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[2], dg->mesh->nown * VpProblemWidth(&dg->op->problem),
-                          dg->op->problem.coefficient));
+  if (dg->map.by != VP_MAP_NONE && !dg->map.kind)
+    PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[3],
+                          dg->mesh->nown * VpMapNodes(dg->mesh->dim, (int)DMVPatchDGMapDegree(dm)) * dg->mesh->dim,
+                          dg->mesh->geometry->map->node));
+  if (dg->op->given.coefficient)
+    PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[2], dg->mesh->nown * VpProblemWidth(&dg->op->given),
+                          dg->op->given.coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,6 +283,28 @@ static PetscErrorCode AnswerFromFile(PetscInt dim, PetscInt box, PetscInt side, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A DM of an adaptive mesh has no map, so that the nodes follow the settings. */
+static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt map = WholeOf(x[MAP]);
+  PetscInt       kinds = 0;
+  Vec            nodes;
+
+  PetscFunctionBegin;
+  while (VpMapKinds[kinds].name) kinds++;
+  PetscCheck(map >= 0 && map < 2 + kinds, comm, PETSC_ERR_FILE_UNEXPECTED,
+             "DMLoad(): the settings in the file are damaged, there is no map with the number %" PetscInt_FMT, map);
+  PetscCall(DMVPatchDGSet(dm, VP_DM_BASIS, x[BASIS]));
+  PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
+  PetscCall(DMVPatchDGSetMapKind(dm, map > 1 ? VpMapKinds[map - 2].name : "none", map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
+  if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpFileRead(comm, viewer, vector_name[3], PETSC_DECIDE, &nodes));
+  PetscCall(DMVPatchDGSetMapCoordinates(dm, nodes));
+  PetscCall(VecDestroy(&nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets up the DM, and reads the leaves from the file if the mesh is adaptive. asked: LIST_ASKED, or NULL */
 static PetscErrorCode SetUpFromFile(DM dm, PetscViewer viewer, PetscBool adaptive, PetscReal *asked)
 {
@@ -300,6 +334,7 @@ static PetscErrorCode TakeSettings(DM dm, PetscViewer viewer, PetscReal x[])
   PetscCall(DMVPatchDGSet(dm, VP_DM_DEGREE, x[DEGREE]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_PENALTY, x[PENALTY]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_REACTION, x[REACTION]));
+  PetscCall(TakeMap(dm, viewer, x));
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 0, NULL, NULL));
   PetscCall(DMSetRefineLevel(dm, WholeOf(x[REFINE])));
   PetscCall(DMVPatchDGGetBoxes(dm, &nbox, NULL, NULL));
