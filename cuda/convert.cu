@@ -257,41 +257,41 @@ struct Conversions {
   };
 
   template <class Hanging>
-  static PetscErrorCode Cells(const Entering &e, const Field<double> &field, const Hanging &hanging, const Parts &cell, int part)
+  static PetscErrorCode Cells(const Entering &e, const Field<double> &field, const Hanging &hanging, const SplitCells &cell, int border)
   {
-    const int32_t count = cell.n[part], here = VpBlocks(count, S::cells);
+    const int32_t count = cell.n[border], here = VpBlocks(count, S::cells);
     double       *partial = (double *)e.plan->partial.p + *e.blocks;
 
     *e.blocks += here;
     return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, e.plan->enter, field, hanging,
-                        cell.List(part), count, e.scale, e.f, e.b, partial);
+                        cell.List(border), count, e.scale, e.f, e.b, partial);
   }
 
   template <class Hanging>
-  static PetscErrorCode Tiles(const Entering &e, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging, int part)
+  static PetscErrorCode Tiles(const Entering &e, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging, int border)
   {
     typedef TilesFor<N, Hanging> Tiles;
-    const int32_t                count = tiles.tile.n[part];
+    const int32_t                count = tiles.tile.n[border];
     auto                         kernel = e.scale == 1 ? EnterTiles<false, T, Tiles, Hanging> : EnterTiles<true, T, Tiles, Hanging>;
     double                      *partial = (double *)e.plan->partial.p + *e.blocks;
 
     *e.blocks += count;
     return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tiles::threads, 2 * Tiles::bytes}, e.plan->enter, tiles.tables, field,
-                        hanging, tiles.tile.List(part), tiles.tile.start, e.scale, e.f, e.b, partial);
+                        hanging, tiles.tile.List(border), tiles.tile.start, e.scale, e.f, e.b, partial);
   }
 
   template <class Hanging>
   static PetscErrorCode Subtract(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      e.outer, 0, e.nown, field.x, e.ghosts, [=](const auto &tiles, int part) { return Tiles(e, tiles, field, hanging, part); },
-      [=](const Parts &cell, int part) { return Cells(e, field, hanging, cell, part); });
+      e.outer, 0, e.nown, field.x, e.ghosts, [=](const auto &tiles, int border) { return Tiles(e, tiles, field, hanging, border); },
+      [=](const SplitCells &cell, int border) { return Cells(e, field, hanging, cell, border); });
   }
 
   /* b = enter scale f, with the sums */
   static PetscErrorCode EnterAll(const Entering &e)
   {
-    Parts all;
+    SplitCells all;
 
     all.n[VP_INNER] = e.nown;
     return Cells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);

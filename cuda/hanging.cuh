@@ -1,7 +1,7 @@
 /* Sides between cells of two sizes (VpHangView): traces of both cells, tangential interpolation, and lifts. A block works on one side at a
    time. Its threads are in groups, one for each of the 2^(DIM-1) fine faces; thread l of a group is at line l of a cell:
 
-      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. ToPart takes the coarse cell's
+      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. ToFace takes the coarse cell's
       |         | F1 |     traces to a group's face, ToFaces those of group 0 to all groups' faces; FromFaces adds up what comes back.
       |    K    +----+
       |         | F0 |
@@ -87,13 +87,13 @@ struct HangThread {
     __syncthreads();
     t = Times(row, i, start, step);
   }
-  /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says: P, or (adjoint) R */
-  __device__ __forceinline__ void ToPart(int part, Trace &t, bool adjoint = false) const
+  /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of `which` says: P, or (adjoint) R */
+  __device__ __forceinline__ void ToFace(int which, Trace &t, bool adjoint = false) const
   {
     const T *M = half + (adjoint ? 2 * N * N : 0);
 
-    Row(M + (part & 1) * N * N + l % N * N, l / N * N, 1, t);
-    if (DIM == 3) Row(M + (part >> 1) * N * N + l / N * N, l % N, N, t);
+    Row(M + (which & 1) * N * N + l % N * N, l / N * N, 1, t);
+    if (DIM == 3) Row(M + (which >> 1) * N * N + l / N * N, l % N, N, t);
   }
   /* t = the traces at the group's face, for the traces t of group 0 on the whole side */
   __device__ __forceinline__ void ToFaces(Trace &t) const
@@ -107,7 +107,7 @@ struct HangThread {
   /* t = the factors on the whole side, for the factors t on the faces of all groups */
   __device__ __forceinline__ void FromFaces(Trace &t) const
   {
-    ToPart(i, t, true);
+    ToFace(i, t, true);
     __syncthreads();
     TracesOf(i)[l] = t;
     __syncthreads();

@@ -99,14 +99,14 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   if (k && side.Face(list[k - 1]).cell[0] == cell) return;
   for (; k < n && side.Face(list[k]).cell[0] == cell; k++) {
     const VpFace &item = side.Face(list[k]);
-    const int     d = item.side / 2, end = item.side % 2, part = item.half;
+    const int     d = item.side / 2, end = item.side % 2;
     const bool    coarse = item.kind == VP_FACE_COARSE;
     const T      *form = side.Form(list[k]);
     TraceOf<T>    own = side.Of(f, d, end, f.Cell(cell, S::values));
     TraceOf<T>    there = side.Of(f, d, 1 - end, f.Cell(item.cell[1 + (coarse ? side.i : 0)], S::values));
 
-    if (coarse) side.ToPart(side.i, own);
-    else side.ToPart(part, there);
+    if (coarse) side.ToFace(side.i, own);
+    else side.ToFace(item.half, there);
     S::Flux(form, false, form[coarse ? VP_HANG_A + side.i : VP_HANG_A], own, there);
     if (coarse) side.FromFaces(own);
     side.AddLiftTogether(d, end, sign, own, y + (size_t)cell * S::values);
@@ -140,22 +140,22 @@ struct Operator {
   typedef CellShape<DIM, N> S;
 
   template <class Hanging>
-  static PetscErrorCode Cells(const Field<T> &f, const Hanging &hanging, const Parts &cell, int part, const void *b, void *y)
+  static PetscErrorCode Cells(const Field<T> &f, const Hanging &hanging, const SplitCells &cell, int border, const void *b, void *y)
   {
-    const int32_t count = cell.n[part];
+    const int32_t count = cell.n[border];
 
-    return VpCudaLaunch("apply", ApplyCells<T, DIM, N, Hanging>, {VpBlocks(count, S::cells), S::threads}, f, hanging, cell.List(part),
+    return VpCudaLaunch("apply", ApplyCells<T, DIM, N, Hanging>, {VpBlocks(count, S::cells), S::threads}, f, hanging, cell.List(border),
                         cell.start, count, (const T *)b, (T *)y);
   }
 
   template <class Hanging>
-  static PetscErrorCode Tiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int part, const void *b, void *y)
+  static PetscErrorCode Tiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border, const void *b, void *y)
   {
     typedef TilesFor<N, Hanging> Tiles;
     auto                         kernel = b ? ApplyTiles<Tiles, true, Hanging> : ApplyTiles<Tiles, false, Hanging>;
 
-    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tiles::threads, 2 * Tiles::bytes}, size.tables, f, hanging,
-                        size.tile.List(part), size.tile.start, (const double *)b, (double *)y);
+    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[border], Tiles::threads, 2 * Tiles::bytes}, size.tables, f, hanging,
+                        size.tile.List(border), size.tile.start, (const double *)b, (double *)y);
   }
 
   template <class Hanging>
@@ -163,8 +163,8 @@ struct Operator {
                             const void *b, void *y)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      view, first, last, f.x, ghosts, [=](const auto &size, int part) { return Tiles(f, hanging, size, part, b, y); },
-      [=](const Parts &cell, int part) { return Cells(f, hanging, cell, part, b, y); });
+      view, first, last, f.x, ghosts, [=](const auto &size, int border) { return Tiles(f, hanging, size, border, b, y); },
+      [=](const SplitCells &cell, int border) { return Cells(f, hanging, cell, border, b, y); });
   }
 
   static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)

@@ -301,19 +301,19 @@ __device__ __forceinline__ void AwaitCopy()
    cells. */
 template <int N>
 struct SizeTiles {
-  Parts         tile;
+  SplitCells    tile;
   TileTables<N> tables;
 };
 template <class S>
 struct TilePlan {
-  Parts                                         cell;
+  SplitCells                                    cell;
   std::vector<std::unique_ptr<SizeTiles<S::n>>> size;
 
   bool HasTiles() const
   {
     bool has = false;
 
-    for (const auto &s : size) has = has || s->tile.n[VP_INNER] || s->tile.n[VP_OUTER];
+    for (const auto &s : size) has = has || s->tile.n[VP_INNER] || s->tile.n[VP_BORDER];
     return has;
   }
 };
@@ -333,12 +333,12 @@ __host__ __device__ constexpr int32_t Ahead()
 template <class S>
 PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<S> **);
 
-/* For both parts of a range of cells, calls tiles(size, part) for every size of tiles S, then cells(parts, part) for the other cells. If x
-   or the mesh allows no tiles, calls cells() alone. */
+/* For inner cells of a range, then for those at the border, calls tiles(size, border) for every size of tiles S, then cells(cell, border)
+   for the other cells. If x or the mesh allows no tiles, calls cells() alone. */
 template <int DIM, class S, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {
-  Parts *all = NULL;
+  SplitCells *all = NULL;
 
   PetscFunctionBegin;
   if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
@@ -346,18 +346,18 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
 
     PetscCall(VpCudaTilePlan<S>(view, first, last, &plan));
     if (plan->HasTiles() && ReadsPairs(x)) {
-      auto run = [=](int part) {
+      auto run = [=](int border) {
         PetscFunctionBegin;
-        for (const auto &size : plan->size) PetscCall(tiles(*size, part));
-        PetscCall(cells(plan->cell, part));
+        for (const auto &size : plan->size) PetscCall(tiles(*size, border));
+        PetscCall(cells(plan->cell, border));
         PetscFunctionReturn(PETSC_SUCCESS);
       };
-      PetscCall(VpCudaInParts(ghosts, run));
+      PetscCall(VpCudaInnerThenBorder(ghosts, run));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(VpCudaGetParts(view, first, last, &all));
-  PetscCall(VpCudaInParts(ghosts, [=](int part) { return cells(*all, part); }));
+  PetscCall(VpCudaSplitCells(view, first, last, &all));
+  PetscCall(VpCudaInnerThenBorder(ghosts, [=](int border) { return cells(*all, border); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::tile

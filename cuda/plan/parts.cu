@@ -27,33 +27,33 @@ PetscErrorCode VpCudaReadsGhosts(const VpView *view, int32_t first, int32_t last
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaListParts(int32_t first, int32_t last, const uint8_t *reads, const uint8_t *taken, Parts *cell)
+PetscErrorCode VpCudaListCells(int32_t first, int32_t last, const uint8_t *reads, const uint8_t *taken, SplitCells *cell)
 {
   std::vector<int32_t> list;
 
   PetscFunctionBegin;
-  for (int part = 0; part < 2; part++) {
+  for (int border = 0; border < 2; border++) {
     const size_t before = list.size();
 
     for (int32_t i = 0; i < last - first; i++) {
-      if (!(taken && taken[i]) && (reads && reads[i] ? VP_OUTER : VP_INNER) == part) list.push_back(first + i);
+      if (!(taken && taken[i]) && (reads && reads[i] ? VP_BORDER : VP_INNER) == border) list.push_back(first + i);
     }
-    cell->n[part] = (int32_t)(list.size() - before);
+    cell->n[border] = (int32_t)(list.size() - before);
   }
-  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "inner and outer cells", &cell->list));
+  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "inner and border cells", &cell->list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaGetParts(const VpView *view, int32_t first, int32_t last, Parts **cells)
+PetscErrorCode VpCudaSplitCells(const VpView *view, int32_t first, int32_t last, SplitCells **cells)
 {
-  auto fill = [=](Parts *all) {
+  auto fill = [=](SplitCells *all) {
     uint8_t *reads;
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
     all->start = first;
     all->n[VP_INNER] = last - first;
-    if (reads) PetscCall(VpCudaListParts(first, last, reads, NULL, all));
+    if (reads) PetscCall(VpCudaListCells(first, last, reads, NULL, all));
     PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   };

@@ -105,14 +105,14 @@ struct TileSetup {
     PetscCall(Tables(view, common, view->hanging[which], &size->tables));
     PetscCall(Find(view, f, common, first, last, &c));
     size->tile.start = c.start;
-    for (int part = 0; part < 2; part++) {
+    for (int border = 0; border < 2; border++) {
       const size_t before = tile.size();
       for (int32_t cell = c.Next(first, last); cell < last; cell = c.Next(cell + T, last)) {
-        if ((reads && memchr(reads + (cell - first), 1, T) ? VP_OUTER : VP_INNER) != part) continue;
+        if ((reads && memchr(reads + (cell - first), 1, T) ? VP_BORDER : VP_INNER) != border) continue;
         tile.push_back(cell);
         memset(taken->data() + (cell - first), 1, T);
       }
-      size->tile.n[part] = (int32_t)(tile.size() - before);
+      size->tile.n[border] = (int32_t)(tile.size() - before);
     }
     if (c.step == 1 || size->tile.n[VP_INNER] < c.count)
       PetscCall(VpCudaPlace(tile.data(), tile.size() * sizeof(int32_t), "tiles", &size->tile.list));
@@ -129,7 +129,7 @@ struct TileSetup {
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
     for (int i = 0; i <= view->nsize; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
-    if (rest && plan->HasTiles()) PetscCall(VpCudaListParts(first, last, reads, taken.data(), &plan->cell));
+    if (rest && plan->HasTiles()) PetscCall(VpCudaListCells(first, last, reads, taken.data(), &plan->cell));
     PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -5,8 +5,8 @@
 
 /* of all precisions, dimensions and degrees */
 struct CellPlans : VpPlans {
-  VpByRange<Parts>    cells;
-  VpByRange<HangPlan> hanging;
+  VpByRange<SplitCells> cells;
+  VpByRange<HangPlan>   hanging;
 };
 /* of views that may have tiles, of either shape */
 template <class S>
@@ -24,7 +24,7 @@ struct TilePlans<double, 3, N> : CellPlans, TilesOf<vpatchdg::tile::Tile<N>>, Ti
 template <class T, int N>
 struct ConvertPlan {
   Matrix<T, N> enter, leave;
-  VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells come in two parts */
+  VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells are split in two */
   int          blocks;
 };
 /* interfaces.cu */

@@ -138,7 +138,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
 VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {
   const VpMesh   mesh = level->mesh;
-  const PetscInt ranks = VpMeshRanks(mesh), few = VpMeshIsPart(mesh) ? VP_FEW_CELLS_OF_PART : VP_FEW_CELLS;
+  const PetscInt ranks = VpMeshRanks(mesh), few = VpMeshIsPart(mesh) ? VP_FEW_CELLS_PARTIAL : VP_FEW_CELLS;
 
   if (asked != VP_EXCHANGE_AUTO) return asked;
   return ranks > 1 && (mesh->ncell < few * ranks || IsThin(level)) ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;

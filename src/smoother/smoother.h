@@ -23,7 +23,7 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 /* Sweeps exchange after every colour if a rank has fewer cells than this, which saves iterations. Ranks always sweep copies of their
    neighbours' patches. */
 #define VP_FEW_CELLS         4096
-#define VP_FEW_CELLS_OF_PART 1024 /* the same on partial levels */
+#define VP_FEW_CELLS_PARTIAL 1024 /* the same on partial levels */
 /* the exchange that was asked for, or for auto the one that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 

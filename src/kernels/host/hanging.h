@@ -60,22 +60,22 @@ OUTLINE void LoadTraces(const VpView *view, int n, int side, const REAL *const p
   SideTraces(view, n, side, u, t);
 }
 
-/* out = (M_1 x M_0) in on a side, where bit i of `part` selects the half whose matrix is M_i; half: [2][n][n] */
-INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, Traces out)
+/* out = (M_1 x M_0) in on a side, where bit i of `face` selects the half whose matrix is M_i; half: [2][n][n] */
+INLINE void ToFace(int n, Along *along, const void *half, int face, Traces in, Traces out)
 {
   const REAL *matrix = half;
 
   memcpy(out, in, (size_t)TraceCount(n) * sizeof(V));
-  along(matrix + (part & 1) * n * n, TraceCount(n) / n, 1, out);
-  if (DIM == 3) along(matrix + (part >> 1 & 1) * n * n, 2, n, out);
+  along(matrix + (face & 1) * n * n, TraceCount(n) / n, 1, out);
+  if (DIM == 3) along(matrix + (face >> 1 & 1) * n * n, 2, n, out);
 }
 
 /* sum += the factors on the whole side for the factors `in` on one fine face; half: P, then R (VpHangView) */
-INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces in, Traces sum)
+INLINE void AddFromFace(int n, Along *along, const void *half, int face, Traces in, Traces sum)
 {
   Traces whole;
 
-  ToPart(n, along, (const REAL *)half + 2 * n * n, part, in, whole);
+  ToFace(n, along, (const REAL *)half + 2 * n * n, face, in, whole);
   for (int l = 0; l < TraceCount(n); l++) sum[l] += whole[l];
 }
 

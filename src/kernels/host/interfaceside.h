@@ -85,7 +85,7 @@ OUTLINE void ToFine(const Interfaces *e, const V form[], V a, int i, Traces t, T
 {
   Traces there;
 
-  ToPart(e->degree->n, e->degree->along, e->interfaces->sides.half, i, t, there);
+  ToFace(e->degree->n, e->degree->along, e->interfaces->sides.half, i, t, there);
   Clear(TraceCount(e->degree->n), here);
   Flux(e->degree->n, form, 1, a, here, there);
 }
@@ -100,12 +100,12 @@ OUTLINE void AddFromFine(const Interfaces *e, const V form[], int i, V own[], Tr
   Clear(TraceCount(n), here);
   Flux(n, form, 0, form[VP_HANG_A + i], here, there);
   if (own) {
-    ToPart(n, e->degree->along, e->interfaces->sides.half, i, own, part);
+    ToFace(n, e->degree->along, e->interfaces->sides.half, i, own, part);
     Clear(TraceCount(n), there);
     Flux(n, form, 0, form[VP_HANG_EXCESS + i], part, there);
     for (int l = 0; l < TraceCount(n); l++) here[l] += part[l];
   }
-  AddFromPart(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
+  AddFromFace(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
 }
 
 /* b += sign A_FK u on all cells F beyond sides, where u has the traces t there */
@@ -156,7 +156,7 @@ OUTLINE void SubtractExcess(const Interfaces *e, int side, const int32_t at[W], 
   LoadForms(&e->interfaces->sides, at, form);
   for (int i = 0; i < FACES; i++) {
     ToFine(e, form, form[VP_HANG_EXCESS + i], i, own, here);
-    AddFromPart(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
+    AddFromFace(n, e->degree->along, e->interfaces->sides.half, i, here, sum);
   }
   for (int l = 0; l < 2 * lines; l++) sum[l] *= (REAL)(l < lines ? M_SQRT1_2 : M_SQRT1_2 / 2);
   AddLift(&e->interfaces->sides, n, side ^ 1, -1, sum, r);

@@ -59,9 +59,9 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
 
     for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1 + i]);
     LoadTraces(v->view, n, side ^ 1, beyond, there);
-    ToPart(n, along, hang->half, i, own, here);
+    ToFace(n, along, hang->half, i, own, here);
     Flux(n, form, 0, form[VP_HANG_A + i], here, there);
-    AddFromPart(n, along, hang->half, i, here, sum);
+    AddFromFace(n, along, hang->half, i, here, sum);
   }
   memcpy(own, sum, (size_t)TraceCount(n) * sizeof(V));
 }
@@ -76,7 +76,7 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
 
   for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1]);
   LoadTraces(v->view, n, side ^ 1, beyond, whole);
-  ToPart(n, along, hang->half, part, whole, there);
+  ToFace(n, along, hang->half, part, whole, there);
   Flux(n, form, 0, form[VP_HANG_A], own, there);
 }
 

@@ -80,17 +80,17 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
   return t;
 }
 
-/* sqrt of half of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 on a face between two cells. side: of cell[0]. part: the face is this part of
-   the side of cell[large]; -1: it is the whole side of both */
-static double ComputeFaceNorm(const Estimate *e, const int32_t cell[2], int side, int large, int part)
+/* sqrt of half of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 on a face between two cells. side: of cell[0]. half: number of the
+   fine face on the side of cell[large]; -1: the face is the whole side of both */
+static double ComputeFaceNorm(const Estimate *e, const int32_t cell[2], int side, int large, int half)
 {
   const double h[2] = {VpGeometrySize(e->mesh->geometry, cell[0], side / 2), VpGeometrySize(e->mesh->geometry, cell[1], side / 2)};
   const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(e->a[cell[0]], e->a[cell[1]]);
   SideTraces   at[2] = {SideOf(e, cell[0], side), SideOf(e, cell[1], side ^ 1)};
 
-  if (part >= 0) {
-    VpTransferApply(e->dim - 1, e->n, e->half, part, at[large].value);
-    VpTransferApply(e->dim - 1, e->n, e->half, part, at[large].slope);
+  if (half >= 0) {
+    VpTransferApply(e->dim - 1, e->n, e->half, half, at[large].value);
+    VpTransferApply(e->dim - 1, e->n, e->half, half, at[large].slope);
   }
   for (int l = 0; l < e->m; l++) {
     at[0].slope[l] += at[1].slope[l];

@@ -11,23 +11,23 @@ static PetscErrorCode SumSquaresAbove(VpMesh mesh, const PetscReal eta[], PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *limit: the largest limit, up to rounding, above which the squares sum up to `part` of the total */
-static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal part, PetscReal *limit)
+/* *limit: the largest limit, up to rounding, above which the squares sum up to this fraction of the total */
+static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal fraction, PetscReal *limit)
 {
   PetscReal low = 1e-9, high = 1, all, sum;
 
   PetscFunctionBegin;
   PetscCall(SumSquaresAbove(mesh, eta, largest, 0, &all));
   PetscCall(SumSquaresAbove(mesh, eta, largest, low, &sum));
-  if (sum < part * all) low = high = 0;
-  for (int i = 0; i < 50 && low < high && part > 0; i++) {
+  if (sum < fraction * all) low = high = 0;
+  for (int i = 0; i < 50 && low < high && fraction > 0; i++) {
     const PetscReal middle = PetscSqrtReal(low * high);
 
     PetscCall(SumSquaresAbove(mesh, eta, largest, middle, &sum));
-    if (sum >= part * all) low = middle;
+    if (sum >= fraction * all) low = middle;
     else high = middle;
   }
-  *limit = (part > 0 ? low : 1) * largest;
+  *limit = (fraction > 0 ? low : 1) * largest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
