@@ -22,7 +22,7 @@
    traces beyond from the cell's own. */
 #pragma once
 #include "cell.cuh"
-#include "plan/parts.cuh"
+#include "plan/splitcells.cuh"
 #include "device/load.cuh"
 #include "shapes.cuh"
 #include <cuda_pipeline.h>
