@@ -122,7 +122,7 @@ PetscErrorCode VpCoarseSolve(VpCoarse coarse, int32_t n, VpVector b, VpVector x)
 
 PetscBool VpCoarseTakesColumns(VpCoarse coarse)
 {
-  return (PetscBool)(coarse->ops->takes_columns && coarse->ops->takes_columns(coarse->data));
+  return (PetscBool)(coarse->ops->columns && VpMeshRanks(coarse->level->mesh) == 1);
 }
 
 PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)

@@ -205,12 +205,6 @@ static PetscErrorCode SolveDense(void *data, int32_t n, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether one rank has all cells */
-static PetscBool DenseTakesColumns(const void *data)
-{
-  return (PetscBool) !((const Dense *)data)->b;
-}
-
 static PetscErrorCode ViewDense(void *data, PetscViewer viewer)
 {
   const Dense *dense = (const Dense *)data;
@@ -219,4 +213,4 @@ static PetscErrorCode ViewDense(void *data, PetscViewer viewer)
 }
 
 const VpCoarseOps VpCoarseDense = {
-  .create = CreateDense, .solve = SolveDense, .takes_columns = DenseTakesColumns, .view = ViewDense, .destroy = DestroyDense};
+  .create = CreateDense, .solve = SolveDense, .columns = PETSC_TRUE, .view = ViewDense, .destroy = DestroyDense};

@@ -4,14 +4,14 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* One way. takes_columns, get_ksp, stopped and meet may be NULL. */
+/* One way. get_ksp, stopped and meet may be NULL. */
 typedef struct {
   /* *data stays NULL if the way does not work on the level; the next one is tried then. Requires: the way suits the case (coarse.c); the
      level outlives it. parent: the object whose prefix and tab level a KSP takes */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
   /* as VpCoarseSolve() */
   PetscErrorCode (*solve)(void *data, int32_t n, VpVector b, VpVector x);
-  PetscBool (*takes_columns)(const void *data);
+  PetscBool columns; /* solve() takes n > 1 if one rank has all cells. */
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);

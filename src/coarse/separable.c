@@ -219,18 +219,10 @@ static PetscErrorCode SolveSeparable(void *data, int32_t n, VpVector b, VpVector
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool SeparableTakesColumns(const void *data)
-{
-  return (PetscBool)(VpMeshRanks(((const Separable *)data)->level->mesh) == 1);
-}
-
 static PetscErrorCode ViewSeparable(void *data, PetscViewer viewer)
 {
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
-const VpCoarseOps VpCoarseSeparable = {.create = CreateSeparable,
-                                       .solve = SolveSeparable,
-                                       .takes_columns = SeparableTakesColumns,
-                                       .view = ViewSeparable,
-                                       .destroy = DestroySeparable};
+const VpCoarseOps VpCoarseSeparable = {
+  .create = CreateSeparable, .solve = SolveSeparable, .columns = PETSC_TRUE, .view = ViewSeparable, .destroy = DestroySeparable};
