@@ -92,10 +92,13 @@ PetscErrorCode VpCoarseSolverSetUp(VpCoarseSolver *solver)
 
   PetscFunctionBegin;
   PetscCall(KSPGetOptionsPrefix(solver->ksp, &prefix));
-  PetscCall(KSPSetFromOptions(solver->ksp));
-  error = KSPSetUp(solver->ksp);
-  PetscCheck(!error, PetscObjectComm((PetscObject)solver->ksp), error,
-             "The KSP of the coarsest level cannot be set up. Change the options -%s..., or leave them out", prefix);
+  error = KSPSetFromOptions(solver->ksp);
+  if (!error) error = KSPSetUp(solver->ksp);
+  /* PETSc prints no second message of an error. */
+  if (error)
+    PetscCall(
+      (*PetscErrorPrintf)("The KSP of the coarsest level cannot be set up. Change the options -%s..., or leave them out\n", prefix));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,7 +35,8 @@ static PetscErrorCode AskFor(KSP ksp, const char option[], char name[], size_t s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hypre's BoomerAMG is the best for these matrices on the host. Aggressive coarsening is what makes gamg fail on noise. */
+/* Hypre's BoomerAMG is the best for these matrices on the host. Aggressive coarsening is what makes gamg fail on noise. The KSP itself
+   takes the user's choice of another PC, and refuses what does not exist. */
 static PetscErrorCode PresetPC(KSP ksp, MatType type)
 {
   PetscReal threshold = THRESHOLD;
@@ -44,13 +45,14 @@ static PetscErrorCode PresetPC(KSP ksp, MatType type)
   PC        pc;
 
   PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
   PetscCall(PetscStrncpy(name, PetscDefined(HAVE_HYPRE) && same ? PCHYPRE : PCGAMG, sizeof(name)));
+  PetscCall(PCSetType(pc, name));
   PetscCall(AskFor(ksp, "-pc_type", name, sizeof(name)));
   PetscCall(PetscStrcmp(name, PCGAMG, &same));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, name));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetType(pc, PCGAMG));
   PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
   PetscCall(PCGAMGSetAggressiveLevels(pc, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -97,6 +97,10 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int de
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
 /* Collective. count->levels may be more than there are if the options say so. */
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpLevelCount *);
+/* The levels that the options ask for; <= 0: none. Finite volumes in place of a partial level are those of all leaves. */
+PetscInt VpCycleAskedLevels(VpMesh finest, const VpCycleOptions *);
+/* whether the options ask for that */
+PetscBool VpCycleHandsLeavesOver(PetscInt npartial, const VpCycleOptions *);
 /* Error unless levels <= most. levels <= 0 means that none were requested. */
 PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most);
 /* number of partial levels: those finer than the finest level that covers the whole domain */

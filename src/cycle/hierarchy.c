@@ -200,13 +200,14 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the partial levels join coefficients that are too different, ends with the finest level that covers the domain, and all leaves are
-   handed over. That is not symmetric. */
+/* Where the partial levels join coefficients that are too different, or the user wishes, ends with the finest level that covers the domain,
+   and all leaves are handed over. That is not symmetric. */
 static void HandLeavesOver(VpCycle cycle, VpLevel base)
 {
   const VpCycleOptions *o = &cycle->options;
+  const PetscBool       rough = (PetscBool)(cycle->joined > VpHandoverRatio(o, base->mesh->dim, base->problem.degree));
 
-  if (!MayHandOver(cycle) || o->symmetric || cycle->joined <= VpHandoverRatio(o, base->mesh->dim, base->problem.degree)) return;
+  if (!VpCycleHandsLeavesOver(cycle->npartial, o) && (o->symmetric || !rough || !MayHandOver(cycle))) return;
   cycle->nlevel = cycle->npartial + 1;
   cycle->handed = cycle->ends = cycle->leaves.handed = PETSC_TRUE;
 }

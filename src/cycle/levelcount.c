@@ -200,7 +200,7 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   PetscCall(VpListLattices(base, o->coarsening, &levels.n, levels.lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &levels.uniform));
   count->most = (int)npartial + levels.n;
-  count->levels = o->levels > 0 ? o->levels : count->most;
+  count->levels = o->levels > 0 ? VpCycleAskedLevels(finest, o) : count->most;
   if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->prefers->costs) PetscCall(FindCheapest(&levels, count));
   if (count->levels > npartial && count->levels <= count->most) {
     VpCoarseCase c;
@@ -210,6 +210,16 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   }
   PetscCall(VpLatticeDestroy(&base));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpCycleHandsLeavesOver(PetscInt npartial, const VpCycleOptions *o)
+{
+  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES && !o->symmetric && o->levels > 0 && o->levels <= npartial);
+}
+
+PetscInt VpCycleAskedLevels(VpMesh finest, const VpCycleOptions *o)
+{
+  return VpCycleHandsLeavesOver(VpCyclePartial(finest), o) ? VpCyclePartial(finest) + 1 : o->levels;
 }
 
 PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most)

@@ -80,6 +80,7 @@ PetscErrorCode VpAssembleRows(const VpRows *rows, MatType type, Mat *out)
   const VpMesh  mesh = rows->level->mesh;
   const int64_t most = mesh->ncell * (int64_t)PetscMax(rows->rows, rows->columns);
   PetscInt      nrow, ncolumn;
+  PetscBool     aij;
   Assembly      as;
 
   PetscFunctionBegin;
@@ -94,6 +95,9 @@ PetscErrorCode VpAssembleRows(const VpRows *rows, MatType type, Mat *out)
   PetscCall(MatSetSizes(as.A, nrow, ncolumn, mesh->ncell * rows->rows, mesh->ncell * rows->columns));
   PetscCall(MatSetBlockSizes(as.A, rows->rows, rows->columns));
   PetscCall(MatSetType(as.A, type));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)as.A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(aij, mesh->comm, PETSC_ERR_SUP, "A matrix of type %s cannot be assembled row by row: use aij, or a type that derives from it",
+             type);
   PetscCall(PetscMalloc2(nrow, &as.diagonal, nrow, &as.off));
   PetscCall(VpForEachRow(rows, CountRow, &as));
   PetscCall(MatSeqAIJSetPreallocation(as.A, 0, as.diagonal));

@@ -266,7 +266,7 @@ class Case:
             self.maybe(0.5, "-pc_vpatchdg_levels", self.rng.randint(1, max(1, self.refine)))
         self.maybe(0.2, "-pc_vpatchdg_handover_ratio", self.pick(["1.5", "100", "1e99"]))
         self.maybe(0.2, "-pc_vpatchdg_cell_sweeps", self.pick([0, 1, 5]), "-pc_vpatchdg_cell_sweep_ratio", self.pick([0, 1, 2]))
-        self.maybe(0.2, "-vpatchdg_coarse_pc_type", self.pick(["gamg", "jacobi", "hypre"]))
+        self.maybe(0.2, "-vpatchdg_coarse_pc_type", self.pick(["jacobi", "hypre"] + self.gamg()))
         self.maybe(0.15, "-vpatchdg_converged", "energy")
         self.maybe(0.15, "-pc_vpatchdg_precision", self.pick(["single", "double"]))
         self.maybe(0.2, "-fuzz_solves", 2)

@@ -63,7 +63,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
   if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
-  PetscCall(VpCycleCheckLevels(mesh, o->levels, most + (int)VpCyclePartial(mesh)));
+  PetscCall(VpCycleCheckLevels(mesh, VpCycleAskedLevels(mesh, o), most + (int)VpCyclePartial(mesh)));
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));
   PetscCheck(o->pre + o->post >= 1, comm, PETSC_ERR_ARG_INCOMP,
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");
