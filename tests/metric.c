@@ -303,6 +303,104 @@ static PetscErrorCode polynomials_are_reproduced(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 1000 in a disc, 1 around it; a jump inside of cells */
+static PetscErrorCode Disc(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) a[i] = hypot(x[2 * i] - 0.503, x[2 * i + 1] - 0.503) < 0.3 ? 1000 : 1;
+  return 0;
+}
+
+static PetscErrorCode DiscSolution(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  const PetscReal r2 = PetscSqr(x[0] - 0.503) + PetscSqr(x[1] - 0.503);
+
+  u[0] = r2 < 0.09 ? r2 / 1000 : r2 - 0.09 + 0.09 / 1000;
+  return 0;
+}
+
+static PetscErrorCode DiscSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = -4;
+  return 0;
+}
+
+static PetscErrorCode SolveDisc(const char options[], PetscReal *l2, PetscInt *its)
+{
+  Problem p;
+  DM      dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateDM(options, &dm));
+  PetscCall(DMVPatchDGSetCoefficientFunction(dm, 1, Disc, PETSC_MEMTYPE_HOST, NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(DMVPatchDGComputeRHS(dm, DiscSource, DiscSolution, NULL, NULL, p.b));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-10 -ksp_max_it 60 -pc_type vpatchdg -vpatchdg_warnings 0", NULL, its, NULL));
+  PetscCall(DMVPatchDGComputeErrors(dm, p.x, DiscSolution, NULL, NULL, l2, NULL));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell with a jump has one number; else the operator would be hard to solve, and the error would not fall. */
+static PetscErrorCode jumps_inside_of_cells_become_means(void)
+{
+  PetscReal l2[3];
+  PetscInt  its[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveDisc("-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 4 -vpatchdg_warnings 0", &l2[0], &its[0]));
+  PetscCall(SolveDisc("-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 5 -vpatchdg_warnings 0", &l2[1], &its[1]));
+  PetscCall(SolveDisc("-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 4 -dm_vpatchdg_jump 0 -vpatchdg_warnings 0", &l2[2], &its[2]));
+  TapOk((PetscBool)(l2[0] < 3e-3 && l2[1] < l2[0] / 2 && its[0] < 30 && its[1] < 40 && its[2] == 60),
+        "jumps_inside_of_cells_become_means: errors %.1e %.1e in %d and %d iterations, without means %.1e in %d", (double)l2[0],
+        (double)l2[1], (int)its[0], (int)its[1], (double)l2[2], (int)its[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* numbers that are no coefficient: those at *ctx, in every point */
+static PetscErrorCode Numbers(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  const PetscReal *numbers = ctx;
+  const PetscInt   width = (PetscInt)numbers[3];
+
+  for (PetscInt i = 0; i < n * width; i++) a[i] = numbers[i % width];
+  return numbers[4] > 0 ? PETSC_ERR_USER : 0;
+}
+
+static PetscErrorCode bad_input_is_refused(void)
+{
+  PetscReal       zero = 0;
+  const PetscReal nan = zero / zero;
+  PetscReal       numbers[][5] = {{0, 0, 0, 1, 0}, {-1, 0, 0, 1, 0}, {nan, 0, 0, 1, 0}, {1, 2, 1, 3, 0}, {1, 0, 0, 1, 1}};
+  const char     *says[] = {"must be finite and positive", "must be finite and positive", "must be finite and positive",
+                            "must be finite and positive", ""};
+  const char     *name[] = {"a coefficient of 0", "a negative coefficient", "NaN", "an indefinite matrix", "a function that fails"};
+  DM              dm;
+  PetscReal       reaction[5] = {-1, 0, 0, 1, 0};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(numbers); i++) {
+    PetscCall(CreateDM("-dm_vpatchdg_dim 2 -dm_refine 2 -dm_vpatchdg_basis gauss", &dm));
+    PetscCall(DMSetUp(dm));
+    Refused(DMVPatchDGSetCoefficientFunction(dm, (PetscInt)numbers[i][3], Numbers, PETSC_MEMTYPE_HOST, numbers[i]), says[i], name[i]);
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscCall(CreateDM("-dm_vpatchdg_dim 2 -dm_refine 2 -dm_vpatchdg_basis gauss", &dm));
+  PetscCall(DMSetUp(dm));
+  Refused(DMVPatchDGSetReactionFunction(dm, Numbers, PETSC_MEMTYPE_HOST, reaction), "must not be negative", "a negative reaction");
+  Refused(DMVPatchDGSetCoefficientFunction(dm, 4, Numbers, PETSC_MEMTYPE_HOST, numbers[0]), "4 components", "another number of components");
+  PetscCall(DMDestroy(&dm));
+  PetscCall(CreateDM("-dm_vpatchdg_dim 2 -dm_refine 2", &dm));
+  PetscCall(DMSetUp(dm));
+  Refused(DMVPatchDGSetCoefficientFunction(dm, 1, Wave, PETSC_MEMTYPE_HOST, NULL), "-dm_vpatchdg_basis gauss", "the Legendre basis");
+  PetscCall(DMDestroy(&dm));
+  PetscCall(
+    CreateDM("-dm_vpatchdg_dim 2 -dm_refine 2 -dm_vpatchdg_basis gauss -dm_vpatchdg_refine_levels 1 -dm_vpatchdg_refine_point 0,0", &dm));
+  Refused(DMSetUp(dm), "-dm_vpatchdg_basis gauss", "an adaptive mesh");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -310,6 +408,8 @@ int main(int argc, char **argv)
   PetscCall(both_bases_have_the_same_operator());
   PetscCall(matrices_are_equal_and_symmetric());
   PetscCall(polynomials_are_reproduced());
+  PetscCall(jumps_inside_of_cells_become_means());
+  PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -78,11 +78,12 @@ typedef struct {
   PetscReal                penalty, reaction;
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */
-  VPatchDGBackend          backend;
-  VpAskedTransport         transport;
-  PetscInt                 local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
-  PetscBool                at_point, at_sphere; /* The point or the sphere was given. */
-  PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
+  PetscReal        jump; /* From this quotient of a number of coefficient_at at two points of a cell on, the cell has a mean. 0: none */
+  VPatchDGBackend  backend;
+  VpAskedTransport transport;
+  PetscInt         local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
+  PetscBool        at_point, at_sphere; /* The point or the sphere was given. */
+  PetscReal        point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* origin of the settings */
   PetscBool dim_by_default;      /* Nobody has set the dimension, so it is 3. */
   PetscBool robin_typed;         /* The option -dm_vpatchdg_robin was given. */

@@ -80,6 +80,74 @@ static PetscErrorCode SpreadNumbers(VpMesh mesh, const VpProblem *problem, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  const DM_VPatchDG *dg;
+  VpPointValues     *values;
+  int                points, side_points; /* of a cell, and of all of its sides */
+  double             weight[VP_MAX_N];
+} Jumps;
+
+static PetscBool IsPositive(const double *a, int n, int stride)
+{
+  PetscBool positive = PETSC_TRUE;
+
+  for (int i = 0; i < n; i++) positive = (PetscBool)(positive && a[i * stride] > 0);
+  return positive;
+}
+
+/* Gives component k of a cell its harmonic mean if it changes by more than the jump; returns the quotient, or 1. */
+static double TakeMeanOfJump(Jumps *j, int32_t cell, int k)
+{
+  const int n = (int)j->dg->degree + 1, dim = j->dg->mesh->dim, width = j->values->components;
+  double   *a = (double *)j->values->cell + (size_t)cell * (size_t)(j->points * width) + k;
+  double   *b = (double *)j->values->side + (size_t)cell * (size_t)(j->side_points * width) + k;
+  double    range[2] = {a[0], a[0]}, sum = 0;
+
+  if (!IsPositive(a, j->points, width)) return 1; /* VpMetricCreate() refuses it. */
+  for (int i = 0; i < j->points; i++) {
+    range[0] = PetscMin(range[0], a[i * width]);
+    range[1] = PetscMax(range[1], a[i * width]);
+    sum += j->weight[i % n] * j->weight[i / n % n] * (dim == 3 ? j->weight[i / n / n] : 1) / a[i * width];
+  }
+  if (range[1] <= j->dg->jump * range[0]) return 1;
+  for (int i = 0; i < j->points; i++) a[i * width] = 1 / sum;
+  for (int i = 0; i < j->side_points; i++) b[i * width] = 1 / sum;
+  return range[1] / range[0];
+}
+
+/* Points do not see where in a cell a coefficient jumps. There one number is better: errors are smaller, and the operator is definite. */
+static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const int          points = (int)DMVPatchDGCellSize(dm);
+  Jumps              j = {.dg = dg, .values = values, .points = points, .side_points = 2 * dg->mesh->dim * points / ((int)dg->degree + 1)};
+  double             x[VP_MAX_N], worst = 1;
+  PetscInt           cells = 0;
+
+  PetscFunctionBegin;
+  if (dg->jump <= 0 || values->components > dg->mesh->dim) PetscFunctionReturn(PETSC_SUCCESS);
+  VpGauss((int)dg->degree + 1, x, j.weight);
+  for (int32_t cell = 0; cell < dg->mesh->nown; cell++) {
+    double most = 1;
+
+    for (int k = 0; k < values->components; k++) {
+      const double jump = TakeMeanOfJump(&j, cell, k);
+
+      most = PetscMax(most, jump);
+    }
+    worst = PetscMax(worst, most);
+    cells += most > 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, dg->mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cells, 1, MPIU_INT, MPI_SUM, dg->mesh->comm));
+  if (cells)
+    PetscCall(VpPrintWarning((PetscObject)dm,
+                             "the coefficient changes by up to %.3g inside of cells, more than -dm_vpatchdg_jump %g: %" PetscInt_FMT
+                             " cells take its harmonic mean. Refine (-dm_refine), or let it jump on faces of cells",
+                             worst, (double)dg->jump, cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckReaction(VpMesh mesh, const VpPointValues *values, size_t points)
 {
   PetscBool bad = PETSC_FALSE;
@@ -119,6 +187,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
     values.components = (int)dg->coefficient_at.components;
     PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values.cell));
     PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values.side));
+    PetscCall(TakeMeansOfJumps(dm, &values));
   } else {
     PetscCall(SpreadNumbers(mesh, problem, points, &values.cell));
     PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values.side));

@@ -24,7 +24,7 @@ PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
   VpPCBaseData(pc)->warned |= 1U << kind;
-  PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
+  PetscCall(VpPrintWarning((PetscObject)pc, "%s", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

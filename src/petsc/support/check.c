@@ -1,6 +1,7 @@
 /* Checks of arguments with the same result on all ranks, and items of all ranks. Messages name the first rank with an error, or the first
    that differs from rank 0. */
 #include "check.h"
+#include <stdarg.h>
 
 PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])
 {
@@ -51,6 +52,22 @@ PetscErrorCode VpCheckSameReals(MPI_Comm comm, PetscInt n, const PetscReal mine[
   PetscCheck(index == n, comm, PETSC_ERR_ARG_INCOMP,
              "Ranks disagree about %s: at entry %" PetscInt_FMT " rank 0 has %.15g, rank %d has %.15g. All must have the same", what, index,
              (double)value[0], rank, (double)value[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPrintWarning(PetscObject object, const char format[], ...)
+{
+  char      text[512];
+  va_list   arguments;
+  PetscBool wanted = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(object->options, NULL, "-vpatchdg_warnings", &wanted, NULL));
+  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  PetscCall(PetscFPrintf(PetscObjectComm(object), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

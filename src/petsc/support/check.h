@@ -17,6 +17,8 @@ static inline const char *VpPrefix(PetscObject object)
   return object->prefix ? object->prefix : "";
 }
 
+/* Prints a warning on the first rank's stderr, unless -vpatchdg_warnings 0. Collective */
+PetscErrorCode VpPrintWarning(PetscObject, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
 /* Ensures: an error on all ranks if `here` is false on one of them. */
 PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
 /* Compares the numbers of all ranks. Ensures: *index = n if they are equal. Otherwise *index is the first difference, *rank the first rank
