@@ -63,14 +63,14 @@ static void TabulateLines(VpMap map, const int count[3], const double *const x[3
 }
 
 /* out [outer][count][inner] = A [count][n] times in [outer][n][inner] along the middle */
-static void Contract(int outer, int n, int count, int inner, const double A[], const double in[], double out[])
+static inline void ContractInner(int outer, int n, int count, const int inner, const double A[], const double in[], double out[])
 {
   for (int o = 0; o < outer; o++) {
     for (int q = 0; q < count; q++) {
       double *to = out + (o * count + q) * inner;
 
-      memset(to, 0, (size_t)inner * sizeof(double));
-      for (int a = 0; a < n; a++) {
+      for (int i = 0; i < inner; i++) to[i] = A[q * n] * in[o * n * inner + i];
+      for (int a = 1; a < n; a++) {
         const double *from = in + (o * n + a) * inner;
 
         for (int i = 0; i < inner; i++) to[i] += A[q * n + a] * from[i];
@@ -79,19 +79,28 @@ static void Contract(int outer, int n, int count, int inner, const double A[], c
   }
 }
 
-/* to [points][dim] = the derivative of X in direction `slope`, or X for -1. scratch: MOST numbers */
+/* the same with a constant for the short loops */
+static void Contract(int outer, int n, int count, int inner, const double A[], const double in[], double out[])
+{
+  if (inner == 2) ContractInner(outer, n, count, 2, A, in, out);
+  else if (inner == 3) ContractInner(outer, n, count, 3, A, in, out);
+  else ContractInner(outer, n, count, inner, A, in, out);
+}
+
+/* to [points][dim] = the derivative of X in direction `slope`, or X for -1. scratch: MOST numbers. The last direction comes first, where
+   loops are longest. */
 static void EvaluateLines(VpMap map, int32_t cell, const Line line[3], int slope, double scratch[], double to[])
 {
   const int     dim = map->dim, n = map->degree + 1;
   const double *from = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int           inner = dim, outer = VpMapNodes(dim, map->degree);
+  int           inner = VpMapNodes(dim, map->degree) * dim, outer = 1;
 
-  for (int d = 0; d < dim; d++) {
-    double *out = d % 2 == dim % 2 ? scratch : to;
+  for (int d = dim - 1; d >= 0; d--) {
+    double *out = d % 2 ? scratch : to;
 
-    outer /= n;
+    inner /= n;
     Contract(outer, n, line[d].count, inner, d == slope ? line[d].slope : line[d].value, from, out);
-    inner *= line[d].count;
+    outer *= line[d].count;
     from = out;
   }
 }
