@@ -345,6 +345,36 @@ static PetscErrorCode Solve(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y: x on the fine DM. The matrix-free and the assembled interpolation find it, and their transposes bring it back. */
+static PetscErrorCode Interpolation(DM dm, DM fine, Vec x, Vec y)
+{
+  PetscFunctionBeginUser;
+  for (int assembled = 0; assembled < 2; assembled++) {
+    PetscReal forth, twice, back, sum;
+    Mat       P;
+    Vec       u, v;
+
+    PetscCall(DMSetMatType(fine, assembled ? MATAIJ : MATSHELL));
+    PetscCall(DMCreateInterpolation(dm, fine, &P, NULL));
+    PetscCall(MatCreateVecs(P, &v, &u));
+    PetscCall(MatMult(P, x, u));
+    PetscCall(Difference(u, y, &forth));
+    PetscCall(MatMultAdd(P, x, u, u));
+    PetscCall(VecAXPY(u, -2, y));
+    PetscCall(VecNorm(u, NORM_INFINITY, &twice));
+    PetscCall(MatMultTranspose(P, y, v));
+    PetscCall(VecDot(v, x, &back));
+    PetscCall(VecNorm(y, NORM_2, &sum));
+    TapOk((PetscBool)(forth < 1e-12 && twice < 1e-12 && PetscAbsReal(back / (sum * sum) - 1) < 1e-12),
+          "interpolation_finds_the_same: %s%s, %.1e %.1e", now->map, assembled ? ", assembled" : "", forth, back / (sum * sum) - 1);
+    PetscCall(VecDestroy(&u));
+    PetscCall(VecDestroy(&v));
+    PetscCall(MatDestroy(&P));
+  }
+  PetscCall(DMSetMatType(fine, MATSHELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Transfers the interpolant to a finer DM and back, and solves there. */
 static PetscErrorCode Refine(DM dm, Vec x)
 {
@@ -360,6 +390,7 @@ static PetscErrorCode Refine(DM dm, Vec x)
   PetscCall(DMVPatchDGComputeErrors(fine, y, Function, NULL, NULL, &l2, NULL));
   PetscCall(DMVPatchDGTransfer(fine, dm, y, back));
   PetscCall(Difference(back, x, &difference));
+  PetscCall(Interpolation(dm, fine, x, y));
   TapOk((PetscBool)(l2 < 2 * now->tolerance && difference < 1e-12), "functions_are_transferred: %s, %.1e %.1e", now->map, l2, difference);
   PetscCall(Solve(fine));
   PetscCall(VecDestroy(&back));

@@ -1,4 +1,5 @@
-/* DMCreateInterpolation(): the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. */
+/* DMCreateInterpolation(): the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. If
+   cells are mapped, spaces consist of functions of the boxes' points, and roots lead to the basis of boxes and back. */
 #include "internal.h"
 
 typedef struct {
@@ -20,8 +21,17 @@ static PetscErrorCode TransferDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies v to a level's vector and exchanges its ghosts. */
-static PetscErrorCode FetchVector(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
+/* Multiplies own values by the roots of a level whose cells are mapped, on the host, or divides them by these. */
+static void ScaleByRoots(VpLevel level, PetscBool divide, void *values)
+{
+  const double *root = level->view.metric.root;
+  double       *v = values;
+
+  for (size_t i = 0; root && i < (size_t)level->mesh->nown * level->block / sizeof(*v); i++) v[i] *= divide ? 1 / root[i] : root[i];
+}
+
+/* Copies v, times the roots or divided by them, to a level's vector and exchanges its ghosts. */
+static PetscErrorCode FetchVector(Vec v, PetscBool divide, VpGhostKind kind, VpVector x, const void **fetched)
 {
   const VpLevel level = x->level;
   void         *to;
@@ -32,12 +42,13 @@ static PetscErrorCode FetchVector(Vec v, VpGhostKind kind, VpVector x, const voi
   PetscCall(VpVectorAbandon(x)); /* after an error */
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
   PetscCall(level->backend->copy(values.at, level->mesh->nown * level->block, to));
+  ScaleByRoots(level, divide, to);
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpVectorRead(x, kind, fetched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = P x, y += P x or y = P^T x */
+/* y = P x, y += P x or y = P^T x, where P = roots of fine cells^-1 (the embedding) roots of coarse cells */
 static PetscErrorCode RunTransfer(Mat P, PetscBool transpose, Vec x, VpAccess access, Vec y)
 {
   Transfer   *t;
@@ -47,11 +58,13 @@ static PetscErrorCode RunTransfer(Mat P, PetscBool transpose, Vec x, VpAccess ac
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   if (transpose && !t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
-  PetscCall(FetchVector(x, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
+  PetscCall(FetchVector(x, transpose, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, access, &values));
+  if (access == VP_READ_WRITE) ScaleByRoots(t->to, PETSC_FALSE, values.at);
   if (transpose) PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, values.at));
   else PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, access == VP_READ_WRITE, fetched, values.at));
+  ScaleByRoots(transpose ? t->from : t->to, (PetscBool)!transpose, values.at);
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -146,6 +159,29 @@ static PetscErrorCode AssembleTransfer(DM fine, VpLevel from, VpLevel to, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Multiplies the rows and columns of an assembled P by the roots. */
+static PetscErrorCode ScaleAssembled(VpLevel from, VpLevel to, Mat P)
+{
+  PetscScalar *l, *r;
+  Vec          left, right;
+
+  PetscFunctionBegin;
+  if (!to->view.metric.root) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(P, &right, &left));
+  PetscCall(VecSet(left, 1));
+  PetscCall(VecSet(right, 1));
+  PetscCall(VecGetArray(left, &l));
+  PetscCall(VecGetArray(right, &r));
+  ScaleByRoots(to, PETSC_TRUE, l);
+  ScaleByRoots(from, PETSC_FALSE, r);
+  PetscCall(VecRestoreArray(right, &r));
+  PetscCall(VecRestoreArray(left, &l));
+  PetscCall(MatDiagonalScale(P, left, right));
+  PetscCall(VecDestroy(&left));
+  PetscCall(VecDestroy(&right));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *scale)
 {
   VpLevel   from, to;
@@ -172,6 +208,7 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   if (!shell) PetscCall(DMVPatchDGGetHostLevel(fine, &to));
   if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
   PetscCall(shell ? SetUpShell(fine, from, to, *P) : AssembleTransfer(fine, from, to, *P));
+  if (!shell) PetscCall(ScaleAssembled(from, to, *P));
   if (scale) *scale = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
