@@ -107,6 +107,8 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
    Points are ordered cell by cell, and within a cell with x fastest. The function returns 0 on success. Any other value is an
    error code, which the caller of the function returns.
 
+   All points of a call on the boundary have the same normal. On a curved side (`DMVPatchDGSetMap()`) this may be one point at a time.
+
    With `PETSC_MEMTYPE_HOST` several threads call the function at the same time, each with its own points. The function must not write to
    anything but value. It must not call any part of PETSc that is not thread-safe, for instance PetscFunctionBegin(). A `VPatchDGFunction`,
    by contrast, is never called by two threads.
@@ -127,7 +129,7 @@ typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscRea
 +  dim    - 2 or 3
 .  box    - the number of the box, as in `DMVPatchDGGetBoxes()`
 .  side   - 0 to 2 dim - 1: x-, x+, y-, y+, z-, z+
-.  center - [dim] the midpoint of the side
+.  center - [dim] the midpoint of the side in the domain of boxes, also if `DMVPatchDGSetMap()` maps cells
 -  ctx    - the context that was passed to `DMVPatchDGSetBoundaryFunction()`
 
    Input/Output Parameters:

@@ -11,7 +11,7 @@
 -  x  - coefficients, a vector of the DM
 
    Output Parameter:
-.  integral - the integral, exact up to rounding errors
+.  integral - the integral, exact up to rounding errors; on mapped cells by k+1 Gauss points in each direction
 
    Level: beginner
 

@@ -140,6 +140,9 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
 
    Level: beginner
 
+   Note:
+   The points are in physical space. Those of a mapped cell (`DMVPatchDGSetMap()`) are the images of the Gauss points of its box.
+
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryPoints()`
 @*/
 PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)

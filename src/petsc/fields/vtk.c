@@ -433,7 +433,7 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 
    Note:
    The numbers are copied. The viewer writes them when it is flushed or destroyed, together with the vectors that `VecView()` has added.
-   Every file also contains the rank and the coefficient of each cell.
+   Every file also contains the rank and the coefficient of each cell. Mapped cells are curved in the file (Lagrange cells of degree k).
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`, `VecView()`, `PetscViewerVTKOpen()`
 @*/
