@@ -131,19 +131,15 @@ INLINE V Turned(const VpPlaces *places, int32_t at, const Group *g, int size, in
   return u * LoadNumbers(places->turn, at, g, size * places->rows * DIM, (p * places->rows + r) * DIM + j);
 }
 
-/* Adds what grid j adds to its rows. The first grid of a row writes it. */
-INLINE void StoreTurned(const VpPlaces *places, int32_t at, const Group *g, int size, int rows, int j, const V *u, REAL *values)
+/* Adds what grid j adds to all rows. The first grid writes them. to: the numbers of the places */
+INLINE void AddTurned(const VpPlaces *places, int32_t at, const Group *g, int size, int j, const V *u, REAL *const to[])
 {
-  for (int p = 0; p < size; p++) {
-    for (int r = RowFrom(places, j); r < RowTo(places, j); r++) {
-      const V v = Turned(places, at, g, size, p, r, j, u[p]);
+  const int rows = places->rows;
 
-      for (int l = 0; l < g->lanes; l++) {
-        REAL *to = values + ((size_t)(at + l) * (size_t)size + (size_t)p) * (size_t)rows + r;
+  for (int k = 0; k < size * rows; k++) {
+    const V v = Turned(places, at, g, size, k / rows, k % rows, j, u[k / rows]);
 
-        *to = places->turn && j ? *to + v[l] : v[l];
-      }
-    }
+    for (int l = 0; l < g->lanes; l++) to[l][k] = j ? to[l][k] + v[l] : v[l];
   }
 }
 
@@ -160,9 +156,14 @@ INLINE void Evaluate(const VpMetricView *m, const int n, const VpPlaces *places,
       const V *u = ValuesOf(m, &grid[j], n, &g, x, v);
       REAL    *to[W];
 
-      for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)size;
-      if (grids == 1) StoreCells(size, u, NULL, NULL, to);
-      else StoreTurned(places, i, &g, size, rows, j, u, values);
+      for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * rows);
+      if (places->turn) AddTurned(places, i, &g, size, j, u, to);
+      else if (grids == 1) StoreCells(size, u, NULL, NULL, to);
+      else {
+        for (int p = 0; p < size; p++) {
+          for (int l = 0; l < W; l++) to[l][p * grids + j] = u[p][l];
+        }
+      }
     }
   }
 }
