@@ -268,6 +268,13 @@ static PetscErrorCode Nodes(void)
   PetscCall(DMVPatchDGSetMapCoordinates(other, nodes));
   Refused(DMSetUp(other), "4 cells with a map of degree 4 need 200", "a wrong number of nodes");
   PetscCall(DMDestroy(&other));
+  PetscCall(New(2, 2, "-dm_vpatchdg_boxes 2,3 -dm_vpatchdg_map_degree 2", &other));
+  if (!tap.rank) PetscCall(VecSetValue(nodes, 12, 0.2, ADD_VALUES));
+  PetscCall(VecAssemblyBegin(nodes));
+  PetscCall(VecAssemblyEnd(nodes));
+  PetscCall(DMVPatchDGSetMapCoordinates(other, nodes));
+  Refused(DMSetUp(other), "cells do not meet", "nodes that differ on both sides of a face");
+  PetscCall(DMDestroy(&other));
   PetscCall(VecDestroy(&again));
   PetscCall(VecDestroy(&nodes));
   PetscCall(DMDestroy(&dm));

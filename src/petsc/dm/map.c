@@ -83,7 +83,8 @@ PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
    Notes:
    The nodes of a cell are the images of its Gauss-Lobatto points. Cells are in the order of the DM's vectors, whatever the number of ranks:
    `DMVPatchDGGetMapCoordinates()` of a DM with the same boxes and refinement, with or without a map, gives a vector whose numbers a program
-   may change. Ranks may have any parts of the vector. Cells have to meet: both cells of a face need the same nodes there.
+   may change. Ranks may have any parts of the vector. Cells have to meet: both cells of a face need the same nodes there, except around
+   periodic directions.
 
    The vector is kept, and read by `DMSetUp()`. On meshes that `DMRefine()` and `DMCoarsen()` make, nodes are points of the polynomials
    of the first mesh.

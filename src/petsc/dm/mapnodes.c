@@ -1,6 +1,59 @@
 /* The map of cells by the coordinates of its nodes: from a vector, or from the map of the mesh that was refined or coarsened. */
 #include "internal.h"
 
+/* *all = the map with own cells and ghosts: n cells, which travel with this kind */
+static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap map, VpGhostKind kind, int32_t n, VpMap *all)
+{
+  const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
+
+  PetscFunctionBegin;
+  PetscCall(VpMapCreate(map->dim, map->degree, n, all));
+  PetscCall(PetscArraycpy((*all)->node, map->node, (size_t)mesh->nown * each));
+  PetscCall(VpMeshExchange(mesh, kind, each, MPI_DOUBLE, map->node, (*all)->node + (size_t)mesh->nown * each));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* whether the nodes on a cell's upper side along d are those of the cell beyond, to rounding */
+static PetscBool Meet(VpMap all, int32_t cell, int d, int32_t beyond)
+{
+  const int     dim = all->dim, n = all->degree + 1, nodes = VpMapNodes(dim, all->degree), stride = d == 0 ? 1 : d == 1 ? n : n * n;
+  const double *own = all->node + (size_t)cell * (size_t)(nodes * dim), *other = all->node + (size_t)beyond * (size_t)(nodes * dim);
+  double        lower[3], upper[3], size = 0, gap = 0;
+
+  VpMapBounds(all, cell, lower, upper);
+  for (int i = 0; i < dim; i++) size = PetscMax(size, upper[i] - lower[i]);
+  for (int q = 0; q < nodes; q++) {
+    for (int i = 0; i < dim && q / stride % n == all->degree; i++)
+      gap = PetscMax(gap, fabs(own[q * dim + i] - other[(q - all->degree * stride) * dim + i]));
+  }
+  return (PetscBool)(gap <= 1e-9 * size);
+}
+
+/* Ensures: an error on all ranks unless cells meet at all faces but those around periodic directions. */
+static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
+{
+  PetscBool meet = PETSC_TRUE;
+  VpMap     all;
+
+  PetscFunctionBegin;
+  PetscCall(GetGhostNodes(mesh, map, VP_GHOST_FACE, mesh->nface, &all));
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    for (int d = 0; d < mesh->dim; d++) {
+      const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
+      PetscReal     here[3], there[3], size[3];
+
+      if (beyond < 0) continue;
+      VpGeometryBounds(mesh->geometry, cell, here, size);
+      VpGeometryBounds(mesh->geometry, beyond, there, size);
+      if (there[d] > here[d]) meet = (PetscBool)(meet && Meet(all, cell, d, beyond));
+    }
+  }
+  PetscCall(VpMapDestroy(&all));
+  PetscCall(VpCheckEverywhere(mesh->comm, meet,
+                              "DMVPatchDGSetMapCoordinates(): cells do not meet. Both cells of a face need the same nodes there"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
 {
   const Vec        nodes = DMVPatchDGData(dm)->map.nodes;
@@ -31,6 +84,7 @@ PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
   PetscCall(VecRestoreArrayRead(own, &x));
   PetscCall(VecDestroy(&own));
   PetscCall(VpCheckEverywhere(mesh->comm, finite, "DMVPatchDGSetMapCoordinates(): a coordinate is no finite number"));
+  PetscCall(CheckMeeting(mesh, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,19 +122,6 @@ static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, 
   }
 }
 
-/* *all = the map of a mesh with the cells [0, nsweep) */
-static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap *all)
-{
-  const VpMap  map = mesh->geometry->map;
-  const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
-
-  PetscFunctionBegin;
-  PetscCall(VpMapCreate(map->dim, map->degree, mesh->nsweep, all));
-  PetscCall(PetscArraycpy((*all)->node, map->node, (size_t)mesh->nown * each));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, each, MPI_DOUBLE, map->node, (*all)->node + (size_t)mesh->nown * each));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
 {
   Source s = {.geometry = from->geometry};
@@ -93,7 +134,7 @@ PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
   }
   PetscCheck(VpMeshCoarser(from) == mesh, mesh->comm, PETSC_ERR_SUP,
              "Nodes (DMVPatchDGSetMapCoordinates()) are known on meshes that DMRefine() and DMCoarsen() make, not on others");
-  PetscCall(GetGhostNodes(from, &s.map));
+  PetscCall(GetGhostNodes(from, from->geometry->map, VP_GHOST_SWEEP, from->nsweep, &s.map));
   for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
     const int32_t child = from->relation->child[i];
 
