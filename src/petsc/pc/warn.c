@@ -60,7 +60,7 @@ static PetscErrorCode WriteAdvice(PC pc, KSP ksp, PetscReal aspect, PetscReal co
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2 && data->options.coarsening == VP_COARSEN_FULL)
     PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarsening local needs fewer iterations", prefix));
-  else if (contrast > 10 && (!data->cycle || !(data->cycle->ends || data->cycle->npartial)))
+  else if (contrast > 10 && (!data->cycle || !(data->cycle->ends || (data->cycle->npartial && data->options.symmetric))))
     PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarse volumes -%spc_vpatchdg_levels 1 is the most robust where a is rough",
                             prefix, prefix));
   else if (contrast > 1e4)
