@@ -108,30 +108,39 @@ __device__ __forceinline__ void ConvertLines(const Matrix<T, S::n> &M, const T *
   });
 }
 
-/* Y -= D_d x */
-template <class S, int D, class Hanging>
-__device__ __forceinline__ void SubtractLines(const TileTables<S::n> &t, const TileGhosts<S, D> &G, const Hanging &hanging, const double *X,
-                                              double *Y)
-{
-  constexpr int step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
+/* A tile whose residual enters. X holds the tile's x, and Y its right-hand side, both in shared memory. */
+template <class S, class Hanging>
+struct EnteringTile {
+  const TileTables<S::n> &t;
+  const Field<double>    &f;
+  const Hanging          &hanging;
+  const int32_t           first;
+  const double            scale;
+  double *const X, *const Y;
 
-  ApplyLines<S, D>(t, GhostTraces(t, G, hanging), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
-}
+  /* Y -= D_d x */
+  template <int D>
+  __device__ __forceinline__ void SubtractLines(const TileGhosts<S, D> &G) const
+  {
+    constexpr int step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
+    double *const to = Y;
 
-/* Y -= the parts of A x along A and B. Meanwhile the values beyond the tile are loaded, those along C for what comes next. */
-template <class S, int A, int B, int C, class Hanging>
-__device__ __forceinline__ void SubtractTwo(const TileTables<S::n> &t, const Field<double> &f, const Hanging &hanging, int32_t first,
-                                            TileGhosts<S, A> &GA, TileGhosts<S, B> &GB, TileGhosts<S, C> &GC, const double *X, double *Y)
-{
-  LoadGhosts(f, first, GA);
-  AwaitCopy();
-  LoadGhosts(f, first, GB);
-  SubtractLines(t, GA, hanging, X, Y);
-  __syncthreads();
-  LoadGhosts(f, first, GC);
-  SubtractLines(t, GB, hanging, X, Y);
-  __syncthreads();
-}
+    ApplyLines<S, D>(t, GhostTraces(t, G, hanging), X, [=](int, int, int i, int, int in, double v) { to[in + i * step] -= v; });
+  }
+  /* Y -= the terms of A x along A and B. Meanwhile the values beyond the tile are loaded, those along C for what comes next. */
+  template <int A, int B, int C>
+  __device__ __forceinline__ void SubtractTwo(TileGhosts<S, A> &GA, TileGhosts<S, B> &GB, TileGhosts<S, C> &GC) const
+  {
+    LoadGhosts(f, first, GA);
+    AwaitCopy();
+    LoadGhosts(f, first, GB);
+    SubtractLines(GA);
+    __syncthreads();
+    LoadGhosts(f, first, GC);
+    SubtractLines(GB);
+    __syncthreads();
+  }
+};
 
 /* Most residuals are not scaled, and the kernels have no register to spare for a factor. */
 template <bool SCALED>
@@ -140,17 +149,17 @@ __device__ __forceinline__ double Scaled(double scale, double r)
   return SCALED ? scale * r : r;
 }
 
-/* b = the scaled residual, if the level has the outer basis. Returns the sum of the residual's squares over the thread's lines. Requires: Y
-   holds the right-hand side */
+/* b = the scaled residual, if the level has the outer basis. Returns the sum of the residual's squares over the thread's lines. */
 template <bool SCALED, class T, class S, class Hanging>
-__device__ __forceinline__ double EnterSame(const TileTables<S::n> &t, const Field<double> &f, const Hanging &hanging, int32_t first,
-                                            TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1, TileGhosts<S, 2> &G2, double scale, const double *X,
-                                            double *Y, T *b)
+__device__ __forceinline__ double EnterSame(const EnteringTile<S, Hanging> &e, TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1,
+                                            TileGhosts<S, 2> &G2, T *b)
 {
-  double sum = 0;
+  const double        scale = e.scale;
+  const double *const Y = e.Y;
+  double              sum = 0;
 
-  SubtractTwo(t, f, hanging, first, G0, G1, G2, X, Y);
-  ApplyLines<S, 2>(t, GhostTraces(t, G2, hanging), X, [=, &sum](int, int, int i, int place, int in, double v) {
+  e.SubtractTwo(G0, G1, G2);
+  ApplyLines<S, 2>(e.t, GhostTraces(e.t, G2, e.hanging), e.X, [=, &sum](int, int, int i, int place, int in, double v) {
     const double r = Scaled<SCALED>(scale, Y[in + i * S::sz] - v);
     b[place + i * S::n * S::n] = (T)r;
     sum += r * r;
@@ -160,16 +169,17 @@ __device__ __forceinline__ double EnterSame(const TileTables<S::n> &t, const Fie
 
 /* The same with a change of basis, which is done in the level's precision and in the memory of X. */
 template <bool SCALED, class T, class S, class Hanging>
-__device__ __forceinline__ double EnterConverted(const Matrix<T, S::n> &M, const TileTables<S::n> &t, const Field<double> &f,
-                                                 const Hanging &hanging, int32_t first, TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1,
-                                                 TileGhosts<S, 2> &G2, double scale, double *X, double *Y, T *b)
+__device__ __forceinline__ double EnterConverted(const EnteringTile<S, Hanging> &e, const Matrix<T, S::n> &M, TileGhosts<S, 0> &G0,
+                                                 TileGhosts<S, 1> &G1, TileGhosts<S, 2> &G2, T *b)
 {
-  constexpr int C = S::extent(0);
-  T             r[TileGhosts<S, 0>::rounds][C][S::n], w[C][S::n], *F = (T *)X;
-  double        sum = 0;
+  constexpr int       C = S::extent(0);
+  const double        scale = e.scale;
+  const double *const Y = e.Y;
+  T                   r[TileGhosts<S, 0>::rounds][C][S::n], w[C][S::n], *F = (T *)e.X;
+  double              sum = 0;
 
-  SubtractTwo(t, f, hanging, first, G2, G1, G0, X, Y);
-  ApplyLines<S, 0>(t, GhostTraces(t, G0, hanging), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
+  e.SubtractTwo(G2, G1, G0);
+  ApplyLines<S, 0>(e.t, GhostTraces(e.t, G0, e.hanging), e.X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
     const double a = Scaled<SCALED>(scale, Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
@@ -211,8 +221,9 @@ __global__ void __launch_bounds__(S::threads, S::least)
     PrefetchTile<S>(f.x + at + ahead);
     PrefetchTile<S>(rhs + at + ahead);
   }
-  if constexpr (S::n < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, hanging, first, G0, G1, G2, scale, X, Y, b + at), partial);
-  else BlockSum(EnterConverted<SCALED>(M, t, f, hanging, first, G0, G1, G2, scale, X, Y, b + at), partial);
+  const EnteringTile<S, Hanging> e = {t, f, hanging, first, scale, X, Y};
+  if constexpr (S::n < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(e, G0, G1, G2, b + at), partial);
+  else BlockSum(EnterConverted<SCALED>(e, M, G0, G1, G2, b + at), partial);
 }
 
 template <class T, int DIM, int N>
