@@ -99,14 +99,14 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   if (k && side.Face(list[k - 1]).cell[0] == cell) return;
   for (; k < n && side.Face(list[k]).cell[0] == cell; k++) {
     const VpFace &item = side.Face(list[k]);
-    const int     d = item.side / 2, end = item.side % 2;
+    const int     d = item.side / 2, end = item.side % 2, half = item.half;
     const bool    coarse = item.kind == VP_FACE_COARSE;
     const T      *form = side.Form(list[k]);
     TraceOf<T>    own = side.Of(f, d, end, f.Cell(cell, S::values));
     TraceOf<T>    there = side.Of(f, d, 1 - end, f.Cell(item.cell[1 + (coarse ? side.i : 0)], S::values));
 
     if (coarse) side.ToFace(side.i, own);
-    else side.ToFace(item.half, there);
+    else side.ToFace(half, there);
     S::Flux(form, false, form[coarse ? VP_HANG_A + side.i : VP_HANG_A], own, there);
     if (coarse) side.FromFaces(own);
     side.AddLiftTogether(d, end, sign, own, y + (size_t)cell * S::values);
