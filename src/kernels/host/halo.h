@@ -14,24 +14,6 @@ OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W
   }
 }
 
-INLINE void SubtractTraces(const VpView *view, const int n, int side, int from, const REAL *trace, V g[2][VP_MAX_N], const int at[],
-                           int stride, const V u[], V v[])
-{
-  const int fast = VpLineStride(side / 2, n, n * n), nt = VpThinLayers(n, DIM);
-
-  for (int f = 0; f < Power(n) / n; f++) {
-    const int start = VpLineStart(n, fast, f); /* the line in a cell */
-    V        *to = v + (at ? at[start] : start), t[2] = {{0}, {0}};
-    const V  *values = u + start + view->first[from % 2] * fast;
-
-    UNROLL (int i = 0; i < nt; i++) {
-      t[0] += trace[i] * values[i * fast];
-      t[1] += trace[nt + i] * values[i * fast];
-    }
-    UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - g[0][i] * t[0] - g[1][i] * t[1];
-  }
-}
-
 /* The cells beyond a side of W cells. */
 typedef struct {
   int         side, from; /* side of the W cells; side of the cells beyond at which traces are taken */
@@ -44,12 +26,23 @@ typedef struct {
    the side's normal. u [n^dim]: scratch */
 INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, const int at[], int stride, V u[], V v[])
 {
-  const int first = VpLineSide(n, halo->side % 2);
-  V         g[2][VP_MAX_N];
+  const int   first = VpLineSide(n, halo->side % 2), fast = VpLineStride(halo->side / 2, n, n * n), nt = VpThinLayers(n, DIM);
+  const REAL *trace = halo->trace;
+  V           g[2][VP_MAX_N];
 
   for (int k = 0; k < 2; k++) LoadLanes(n, halo->line, first + k * n, g[k]);
   LoadSide(view, n, halo->from, halo->beyond, u);
-  SubtractTraces(view, n, halo->side, halo->from, halo->trace, g, at, stride, u, v);
+  for (int f = 0; f < Power(n) / n; f++) {
+    const int start = VpLineStart(n, fast, f); /* the line in a cell */
+    V        *to = v + (at ? at[start] : start), t[2] = {{0}, {0}};
+    const V  *values = u + start + view->first[halo->from % 2] * fast;
+
+    UNROLL (int i = 0; i < nt; i++) {
+      t[0] += trace[i] * values[i * fast];
+      t[1] += trace[nt + i] * values[i * fast];
+    }
+    UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - g[0][i] * t[0] - g[1][i] * t[1];
+  }
 }
 
 /* halo of cells that have cells beyond a side, with `beyond` unset */
