@@ -1,5 +1,5 @@
 static char help[] = "A Q1 discontinuous Galerkin code of one's own on a DMDA, -div grad u + q x y u, preconditioned by the cycle.\n\n\
-  -n number : cells a direction, 48 by default\n\
+  -n number : cells per direction, 48 by default\n\
   -q number : 20 by default; with 0 both operators are the same\n\n";
 
 #include <petscdmda.h>

@@ -91,7 +91,7 @@ def estimate(dm: PETSc.DM, x: PETSc.Vec, f: Callable | float | None = None, diri
 
 
 def surplus(dm: PETSc.DM, x: PETSc.Vec) -> np.ndarray:
-    """Returns on each cell the part of a function that a coarser cell could not hold, an indicator for `mark` that needs no data. Collective.
+    """Returns, for each cell, the part of a function that a coarser cell cannot represent: an indicator for `mark` that needs no data. Collective.
 
     Parameters
     ----------
