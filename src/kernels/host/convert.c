@@ -63,7 +63,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
   for (int k = 0; k < SUMS && norm2; k++) *norm2 += sum[k];
 }
 
-INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
+INLINE void LeaveCells(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
   V      Tx[VP_MAX_N][VECTORS];
   REAL   narrow[FEW * VALUES];
@@ -95,5 +95,6 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
     if (norm2) *norm2 = 0; \
     if (x && outer->metric.components) VP_NAME(MetricTraces, double, VP_DIM, k)(outer, x); PetscCall(VpArrive(ghosts)); \
     EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)) \
-  VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), Leave(view, k + 1, add, scale, x, z))
+  VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), \
+            LeaveCells(view, k + 1, add, scale, x, z))
 #include "../degrees.def"

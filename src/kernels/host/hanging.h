@@ -23,7 +23,7 @@ OUTLINE void AddCells(int N, V v[], REAL *const p[W])
   StoreCells(N, v, NULL, NULL, p);
 }
 
-INLINE void Clear(int count, V v[])
+INLINE void ClearLanes(int count, V v[])
 {
   for (int i = 0; i < count; i++) v[i] = (V){0};
 }

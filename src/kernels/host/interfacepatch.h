@@ -147,7 +147,7 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   LoadForms(sides, at, form);
   Solve(&p->finer, p->weight, y);
   TracesOf(&p->finer, y, wide);
-  Clear(2 * lines, sum);
+  ClearLanes(2 * lines, sum);
   for (int i = 0; i < FACES; i++) {
     for (int l = 0; l < 2 * lines; l++) t[l] = wide[l / lines * FACES * lines + VpInterfaceTrace(n, i, l % lines)];
     AddFromFine(e, form, i, NULL, t, sum);

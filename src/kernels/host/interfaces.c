@@ -53,7 +53,7 @@ static void SubtractFine(const Interfaces *e, int side, const int32_t at[W], con
   Traces  t;
   V       r[VALUES];
 
-  Clear(Count(e), r);
+  ClearLanes(Count(e), r);
   if (Varies(e)) CellTraces(e, e->coarse, e->xc, K, side, t);
   SubtractBeyond(e, side, at, Varies(e) ? t : NULL, r);
   AddTo(e, e->b, K, r);
@@ -62,7 +62,7 @@ static void SubtractFine(const Interfaces *e, int side, const int32_t at[W], con
     refined[l] = e->coarse->neighbor[(size_t)K[l] * 2 * DIM + (size_t)side];
     if (refined[l] >= e->coarse->nown) refined[l] = -1;
   }
-  Clear(Count(e), r);
+  ClearLanes(Count(e), r);
   SubtractExcess(e, side, at, t, r);
   AddTo(e, e->b, refined, r);
 }

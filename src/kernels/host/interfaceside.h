@@ -86,7 +86,7 @@ OUTLINE void ToFine(const Interfaces *e, const V form[], V a, int i, Traces t, T
   Traces there;
 
   ToFace(e->degree->n, e->degree->along, e->interfaces->sides.half, i, t, there);
-  Clear(TraceCount(e->degree->n), here);
+  ClearLanes(TraceCount(e->degree->n), here);
   Flux(e->degree->n, form, 1, a, here, there);
 }
 
@@ -97,11 +97,11 @@ OUTLINE void AddFromFine(const Interfaces *e, const V form[], int i, V own[], Tr
   const int n = e->degree->n;
   Traces    here, part;
 
-  Clear(TraceCount(n), here);
+  ClearLanes(TraceCount(n), here);
   Flux(n, form, 0, form[VP_HANG_A + i], here, there);
   if (own) {
     ToFace(n, e->degree->along, e->interfaces->sides.half, i, own, part);
-    Clear(TraceCount(n), there);
+    ClearLanes(TraceCount(n), there);
     Flux(n, form, 0, form[VP_HANG_EXCESS + i], part, there);
     for (int l = 0; l < TraceCount(n); l++) here[l] += part[l];
   }
@@ -119,7 +119,7 @@ OUTLINE void AddBeyond(const Interfaces *e, int side, const int32_t at[W], REAL 
     Traces  here;
 
     ToFine(e, form, form[VP_HANG_A + i], i, t, here);
-    Clear(Count(e), v);
+    ClearLanes(Count(e), v);
     AddLift(&e->interfaces->sides, e->degree->n, side ^ 1, sign, here, v);
     Beyond(e, at, i, cell);
     AddTo(e, e->b, cell, v);
@@ -132,7 +132,7 @@ OUTLINE void SubtractBeyond(const Interfaces *e, int side, const int32_t at[W], 
   V      form[VP_HANG_FORM];
   Traces sum, there;
 
-  Clear(TraceCount(e->degree->n), sum);
+  ClearLanes(TraceCount(e->degree->n), sum);
   LoadForms(&e->interfaces->sides, at, form);
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
@@ -152,7 +152,7 @@ OUTLINE void SubtractExcess(const Interfaces *e, int side, const int32_t at[W], 
   V         form[VP_HANG_FORM];
   Traces    here, sum;
 
-  Clear(TraceCount(n), sum);
+  ClearLanes(TraceCount(n), sum);
   LoadForms(&e->interfaces->sides, at, form);
   for (int i = 0; i < FACES; i++) {
     ToFine(e, form, form[VP_HANG_EXCESS + i], i, own, here);

@@ -10,7 +10,7 @@ typedef struct {
   const REAL   *x, *ghost;
 } Vector;
 
-INLINE const REAL *Values(const Vector *v, const int n, int32_t cell)
+INLINE const REAL *CellValues(const Vector *v, const int n, int32_t cell)
 {
   if (cell < 0) return zero_cell;
   return cell < v->view->nown ? v->x + (size_t)cell * (size_t)Power(n) : v->ghost + (size_t)(cell - v->view->nown) * (size_t)Power(n);
@@ -18,7 +18,7 @@ INLINE const REAL *Values(const Vector *v, const int n, int32_t cell)
 
 INLINE void FindNeighbors(const Vector *v, const int n, int32_t cell, const REAL *beyond[])
 {
-  for (int i = 0; i < 2 * DIM; i++) beyond[i] = Values(v, n, v->view->neighbor[(size_t)cell * 2 * DIM + (size_t)i]);
+  for (int i = 0; i < 2 * DIM; i++) beyond[i] = CellValues(v, n, v->view->neighbor[(size_t)cell * 2 * DIM + (size_t)i]);
 }
 
 INLINE void ApplyCells(const Vector *v, const int n, const int nt, int32_t first, int32_t last, const REAL *b, REAL *y)
@@ -34,7 +34,7 @@ INLINE void ApplyCells(const Vector *v, const int n, const int nt, int32_t first
     FindNeighbors(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
     for (int d = 0; d < DIM; d++) line[d] = Line(view->lines, n, view->line[(size_t)cell * DIM + (size_t)d]);
     Prepare(view, n, nt, line, &X);
-    CellApply(view, n, nt, Values(v, n, cell), beyond, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
+    CellApply(view, n, nt, CellValues(v, n, cell), beyond, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
   }
 }
 
@@ -53,11 +53,11 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   const int         side = hang->face[at[0]].side;
   Traces            here, there, sum;
 
-  Clear(TraceCount(n), sum);
+  ClearLanes(TraceCount(n), sum);
   for (int i = 0; i < FACES; i++) {
     const REAL *beyond[W];
 
-    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1 + i]);
+    for (int l = 0; l < W; l++) beyond[l] = CellValues(v, n, hang->face[at[l]].cell[1 + i]);
     LoadTraces(v->view, n, side ^ 1, beyond, there);
     ToFace(n, along, hang->half, i, own, here);
     Flux(n, form, 0, form[VP_HANG_A + i], here, there);
@@ -74,7 +74,7 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
   const REAL       *beyond[W];
   Traces            whole, there;
 
-  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, hang->face[at[l]].cell[1]);
+  for (int l = 0; l < W; l++) beyond[l] = CellValues(v, n, hang->face[at[l]].cell[1]);
   LoadTraces(v->view, n, side ^ 1, beyond, whole);
   ToFace(n, along, hang->half, part, whole, there);
   Flux(n, form, 0, form[VP_HANG_A], own, there);
@@ -93,14 +93,14 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
   for (int l = 0; l < W; l++) {
     if (l >= g->n) g->at[l] = g->at[0]; /* lanes left over */
     const int32_t cell = hang->face[g->at[l]].cell[0];
-    own[l] = Values(v, n, cell);
+    own[l] = CellValues(v, n, cell);
     to[l] = l < g->n ? y + (size_t)(cell - first) * (size_t)N : spare;
   }
   LoadForms(hang, g->at, form);
   LoadTraces(v->view, n, side, own, t);
   if (hang->face[g->at[0]].kind == VP_FACE_FINE) FromCoarse(v, n, along, g->at, form, t);
   else FromFine(v, n, along, g->at, form, t);
-  Clear(N, u);
+  ClearLanes(N, u);
   AddLift(hang, n, side, sign, t, u);
   AddCells(N, u, to);
   g->n = 0;
@@ -123,8 +123,8 @@ INLINE void AddHangingSides(const Vector *v, const int n, Along *along, int32_t 
   }
 }
 
-INLINE void Residual(const VpView *view, const int n, Along *along, int32_t first, int32_t last, const REAL *x, const REAL *ghost,
-                     const REAL *b, REAL *y)
+INLINE void ApplyToCells(const VpView *view, const int n, Along *along, int32_t first, int32_t last, const REAL *x, const REAL *ghost,
+                         const REAL *b, REAL *y)
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
@@ -139,7 +139,7 @@ INLINE void Residual(const VpView *view, const int n, Along *along, int32_t firs
                                              const void *b, void *y) \
   { \
     if (view->metric.components) VP_NAME(MetricResidual, double, VP_DIM, k)(view, first, last, x, ghost, b, y); \
-    else Residual(view, k + 1, Along##k, first, last, x, ghost, b, y); \
+    else ApplyToCells(view, k + 1, Along##k, first, last, x, ghost, b, y); \
   } \
   PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, \
                                                     const void *b, void *y) \

@@ -92,7 +92,7 @@ INLINE REAL MultiplyRow(int32_t columns, const REAL *M, const REAL *x)
   return all;
 }
 
-INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
+INLINE void MultiplyVectors(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
 {
   for (int32_t i = 0; i < rows; i++, M += columns) {
     for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = MultiplyRow(columns, M, x + (size_t)k * (size_t)columns);
@@ -103,5 +103,5 @@ INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, con
   VP_KERNEL(SolveLines, k, (const VpView *view, const VpSeparable *s, int32_t n, const void *b, void *const x[2]), \
             SolveLines(k + 1, s, n, b, x)) \
   VP_KERNEL(Product, k, (const VpView *view, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y), \
-            Product(rows, columns, M, n, x, y))
+            MultiplyVectors(rows, columns, M, n, x, y))
 #include "../degrees.def"

@@ -17,19 +17,19 @@ typedef struct {
   XColumns           X[2];                /* last made for lower and for upper cells of patches along x */
 } Sweep;
 
-INLINE int Parity(const Sweep *s, int32_t cell)
+INLINE int BufferNumber(const Sweep *s, int32_t cell)
 {
   return __builtin_popcount(s->patches->cover[cell] & s->done) & 1;
 }
 
-INLINE REAL *Current(const Sweep *s, const int n, int32_t cell)
+INLINE REAL *CurrentValues(const Sweep *s, const int n, int32_t cell)
 {
-  return s->x[Parity(s, cell)] + (size_t)cell * (size_t)Power(n);
+  return s->x[BufferNumber(s, cell)] + (size_t)cell * (size_t)Power(n);
 }
 
-INLINE REAL *Next(const Sweep *s, const int n, int32_t cell)
+INLINE REAL *NextValues(const Sweep *s, const int n, int32_t cell)
 {
-  return s->x[!Parity(s, cell)] + (size_t)cell * (size_t)Power(n);
+  return s->x[!BufferNumber(s, cell)] + (size_t)cell * (size_t)Power(n);
 }
 
 INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
@@ -51,13 +51,13 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
     for (int side = 0; side < 2; side++) {
       const int32_t c = Neighbor(s, cell, 2 * d + side);
       const int     absent = c < 0 || (s->mode == VP_MODE_LOCAL && side == outer);
-      beyond[2 * d + side] = absent ? zero_cell : Current(s, n, c);
+      beyond[2 * d + side] = absent ? zero_cell : CurrentValues(s, n, c);
     }
     if (s->mode == VP_MODE_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) line[d] = Line(s->patches->drop, n, 2 * entry + outer);
     else line[d] = Line(view->lines, n, entry);
   }
   Prepare(view, n, nt, line, &s->X[p & 1]);
-  CellApply(view, n, nt, Current(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
+  CellApply(view, n, nt, CurrentValues(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
 }
 
 /* whether the level ends beyond this side of a cell of patch j, although the patch's tables have a cell there */
@@ -76,7 +76,7 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
 
   for (int l = 0; l < W; l++) {
     const int32_t c = Neighbor(s, cell[l], side);
-    halo.beyond[l] = c < 0 ? zero_cell : Current(s, n, c);
+    halo.beyond[l] = c < 0 ? zero_cell : CurrentValues(s, n, c);
     any |= c >= 0;
     ends |= EndsAt(s, j[l], cell[l], side);
   }
@@ -95,7 +95,7 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
   halo.trace = trace;
   for (int l = 0; l < W; l++) {
     halo.line[l] = Line(view->lines, n, view->common.inside[d]);
-    halo.beyond[l] = EndsAt(s, j[l], cell[l], side) ? Current(s, n, cell[l]) : zero_cell;
+    halo.beyond[l] = EndsAt(s, j[l], cell[l], side) ? CurrentValues(s, n, cell[l]) : zero_cell;
   }
   SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
 }
@@ -120,10 +120,10 @@ INLINE void ListAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
       const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
 
       ahead->cell[ahead->count++] = s->b + (size_t)cell * (size_t)Power(n);
-      ahead->cell[ahead->count++] = Next(s, n, cell);
+      ahead->cell[ahead->count++] = NextValues(s, n, cell);
       for (int d = 0; d < DIM; d++) {
         const int32_t c = Neighbor(s, cell, 2 * d + (p >> d & 1));
-        if (c >= 0) ahead->cell[ahead->count++] = Current(s, n, c);
+        if (c >= 0) ahead->cell[ahead->count++] = CurrentValues(s, n, c);
       }
     }
   }
@@ -158,8 +158,8 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
 
     for (int l = 0; l < W; l++) {
       const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
-      old[l] = Current(s, n, cell);
-      x[l] = Next(s, n, cell);
+      old[l] = CurrentValues(s, n, cell);
+      x[l] = NextValues(s, n, cell);
     }
     StoreCells(N, v, s->at[p], mode == VP_MODE_REPLACE ? NULL : old, x);
   }
@@ -189,12 +189,12 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE void Settle(const VpPatchView *patches, const int n, int32_t count, unsigned done, void *const x[2])
+INLINE void SettleCells(const VpPatchView *patches, const int n, int32_t count, unsigned done, void *const x[2])
 {
   const Sweep s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
 
   for (int32_t cell = 0; cell < count; cell++) {
-    if (Parity(&s, cell)) memcpy(Next(&s, n, cell), Current(&s, n, cell), (size_t)Power(n) * sizeof(REAL));
+    if (BufferNumber(&s, cell)) memcpy(NextValues(&s, n, cell), CurrentValues(&s, n, cell), (size_t)Power(n) * sizeof(REAL));
   }
 }
 
@@ -204,7 +204,7 @@ INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t coun
   const Sweep  s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
   const size_t N = (size_t)Power(n);
 
-  for (int32_t i = 0; i < count; i++) memcpy(to + (size_t)i * N, Current(&s, n, list[i]), N * sizeof(REAL));
+  for (int32_t i = 0; i < count; i++) memcpy(to + (size_t)i * N, CurrentValues(&s, n, list[i]), N * sizeof(REAL));
 }
 
 #define VP_DEGREE(k) \
@@ -227,5 +227,6 @@ INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t coun
     } \
     return SweepColor(&s, N, first, last, &solver, u, v, r); \
   } \
-  VP_KERNEL(Settle, k, (const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]), Settle(patches, k + 1, count, done, x))
+  VP_KERNEL(Settle, k, (const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]), \
+            SettleCells(patches, k + 1, count, done, x))
 #include "../degrees.def"

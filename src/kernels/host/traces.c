@@ -17,7 +17,7 @@ INLINE SideLines SideOf(const VpView *view, const int n, const void *tables, int
   return (SideLines){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
 }
 
-INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
+INLINE void PackTraces(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
   const int lines = Power(n) / n;
 
@@ -38,7 +38,7 @@ INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *
   }
 }
 
-INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
+INLINE void UnpackTraces(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
 {
   const int lines = Power(n) / n;
 
@@ -56,8 +56,8 @@ INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t
 #define VP_DEGREE(k) \
   VP_KERNEL(PackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *x, void *to), \
             if (view->metric.components) VP_NAME(MetricPack, double, VP_DIM, k)(view, n, list, x, to); \
-            else Pack(view, k + 1, n, list, x, to)) \
+            else PackTraces(view, k + 1, n, list, x, to)) \
   VP_KERNEL(UnpackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *from, void *x), \
             if (view->metric.components) VP_NAME(MetricUnpack, double, VP_DIM, k)(n, list, from, x); \
-            else Unpack(view, k + 1, n, list, from, x))
+            else UnpackTraces(view, k + 1, n, list, from, x))
 #include "../degrees.def"

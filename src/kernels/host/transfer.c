@@ -41,7 +41,7 @@ INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][VECTORS])
   TransformRows(n, Mx ? Tx : NULL, MatrixOf(m, n, cell, 1), DIM == 3 ? MatrixOf(m, n, cell, 2) : NULL, u);
 }
 
-INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
+INLINE void ProlongCells(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
   const int rows = Power(n) / n;
   V         u[ROWS][VECTORS];
@@ -63,7 +63,7 @@ INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int3
   }
 }
 
-INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
+INLINE void RestrictCells(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
 {
   const int rows = Power(n) / n;
   V         u[ROWS][VECTORS], sum[ROWS][VECTORS];
@@ -88,6 +88,6 @@ INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REA
 
 #define VP_DEGREE(k) \
   VP_KERNEL(Prolong, k, (const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x), \
-            Prolong(view, k + 1, first, last, add, xc, x)) \
-  VP_KERNEL(Restrict, k, (const VpTransferView *view, const void *b, void *bc), Restrict(view, k + 1, b, bc))
+            ProlongCells(view, k + 1, first, last, add, xc, x)) \
+  VP_KERNEL(Restrict, k, (const VpTransferView *view, const void *b, void *bc), RestrictCells(view, k + 1, b, bc))
 #include "../degrees.def"
