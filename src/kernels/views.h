@@ -82,15 +82,17 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG
      dim(dim+1)/2  xx, xy, xz, yy, yz, zz     dd, then towards the other directions in ascending order, + on an upper side, - on a lower */
 typedef struct {
   int           components;
-  int32_t       period; /* cell c has the numbers of cell c modulo period */
-  const double *cell;   /* [period][components][n^dim] G */
-  const double *side;   /* [period][2 dim][VpMetricRows][n^(dim-1)] H, then sigma */
-  const double *mass;   /* [period][n^dim] c of the reaction */
-  const double *scale;  /* [period] 1/sqrt(volume of the cell's box) */
-  const double *root;   /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
-  const double *slope;  /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
-  const double *end;    /* [2 ends][value, outward slope][n] of the functions phihat_i */
-  double       *traces; /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch */
+  int32_t       period;  /* cell c has the numbers of cell c modulo period */
+  const double *cell;    /* [period][components][n^dim] G */
+  const double *side;    /* [period][2 dim][VpMetricRows][n^(dim-1)] H, then sigma */
+  const double *mass;    /* [period][n^dim] c of the reaction */
+  const double *scale;   /* [period] 1/sqrt(volume of the cell's box) */
+  const double *root;    /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
+  const double *slope;   /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double *end;     /* [2 ends][value, outward slope][n] of the functions phihat_i */
+  const double *weight;  /* [n] roots of the points' weights along a direction */
+  const double *flux[6]; /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
+  double       *traces;  /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
 } VpMetricView;
 VP_SIZE int VpMetricRows(int dim, int components)
 {

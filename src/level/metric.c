@@ -345,6 +345,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
   PetscFunctionBegin;
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1((size_t)count * face + 1, &mk->metric->flux[side]));
+    mk->metric->nflux[side] = count;
     to = mk->metric->flux[side];
     for (int32_t cell = 0; cell < mesh->nown; cell++) {
       const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];

@@ -13,14 +13,24 @@ void VpMetricSlopes(const VpBasis *gauss, double slope[])
   }
 }
 
+static void FindTables(const VpBasis *gauss, VpMetricTables *t)
+{
+  const int n = gauss->n;
+  double    x[VP_MAX_N];
+
+  VpMetricSlopes(gauss, t->slope);
+  for (int i = 0; i < 4 * n; i++) t->end[i] = (i / n % 2 ? gauss->slope : gauss->value)[i / (2 * n)][i % n];
+  VpGauss(n, x, t->weight);
+  for (int q = 0; q < n; q++) t->weight[q] = sqrt(t->weight[q]);
+}
+
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
-  VpMetricView *m = &level->view.metric;
-  const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
-  const size_t  face = ndof / (size_t)level->basis.n, rows = (size_t)VpMetricRows((int)dim, metric->components);
-  const int     n = level->basis.n;
-  double        slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N];
-  const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
+  VpMetricView  *m = &level->view.metric;
+  const size_t   cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
+  const size_t   n = (size_t)level->basis.n, face = ndof / n, rows = (size_t)VpMetricRows((int)dim, metric->components);
+  VpMetricTables t;
+  const double  *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
   PetscFunctionBegin;
   m->period = metric->ncell > 0 ? metric->ncell : 1;
@@ -31,12 +41,20 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   PetscCall(VpLevelPlaceMeshArray(level, metric->side, cells * 2 * dim * rows * face, "coefficient at points of sides", &m->side));
   PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
   if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
-  PetscCall(VpArraysReserve(&level->arrays, (size_t)level->mesh->nown * 4 * dim * face * level->real, "traces", (void **)&m->traces));
-  VpMetricSlopes(&level->basis, slope);
-  for (int i = 0; i < 4 * n; i++) end[i] = (i / n % 2 ? level->basis.slope : level->basis.value)[i / (2 * n)][i % n];
-  PetscCall(VpArraysPlaceReals(&level->arrays, slope, (size_t)(n * n), "coefficient at points", (const void **)&m->slope));
-  PetscCall(VpArraysPlaceReals(&level->arrays, end, 4 * (size_t)n, "coefficient at points", (const void **)&m->end));
+  for (size_t side = 0; side < 2 * dim; side++)
+    PetscCall(VpLevelPlaceMeshArray(level, metric->flux[side], (size_t)metric->nflux[side] * face, "fluxes at points", &m->flux[side]));
+  if (!VpIsDevice(level->backend))
+    PetscCall(VpArraysReserve(&level->arrays, (size_t)level->mesh->nown * 4 * dim * face * level->real, "traces", (void **)&m->traces));
+  FindTables(&level->basis, &t);
+  PetscCall(VpArraysPlaceReals(&level->arrays, t.slope, n * n, "coefficient at points", (const void **)&m->slope));
+  PetscCall(VpArraysPlaceReals(&level->arrays, t.end, 4 * n, "coefficient at points", (const void **)&m->end));
+  PetscCall(VpArraysPlaceReals(&level->arrays, t.weight, n, "coefficient at points", (const void **)&m->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpOps *HostOps(VpLevel level)
+{
+  return VpBackendHost.ops(VP_DOUBLE, level->mesh->dim, level->basis.degree);
 }
 
 /* Row `at` of A is its column `at`, since A is symmetric. */
@@ -49,7 +67,7 @@ static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], i
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1((1 + 2 * (size_t)dim) * (size_t)rows->columns, &y));
-  PetscCall(level->ops->column(&rows->metric, cell, beyond, at, y));
+  PetscCall(HostOps(level)->column(&rows->metric, cell, beyond, at, y));
   row->n = 0;
   for (int s = -1; s < 2 * dim; s++) {
     const int32_t there = s < 0 ? cell : beyond[s];
@@ -77,18 +95,23 @@ static PetscErrorCode WithGhosts(VpMesh mesh, size_t count, const double own[], 
 
 PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
 {
-  const VpMesh       mesh = level->mesh;
-  const VpMetricView m = level->view.metric;
-  const size_t       ndof = VpLevelValues(level), side = VpMetricRows(mesh->dim, m.components) * ndof / level->basis.n;
+  const VpMesh   mesh = level->mesh;
+  const VpMetric m = level->problem.metric;
+  const size_t   ndof = VpLevelValues(level), side = VpMetricRows(mesh->dim, m->components) * ndof / level->basis.n;
 
   PetscFunctionBegin;
-  rows->metric = m;
-  rows->metric.period = mesh->nface + 1;
+  FindTables(&level->basis, &rows->tables);
+  rows->metric = (VpMetricView){.components = m->components,
+                                .period = mesh->nface + 1,
+                                .cell = m->cell,
+                                .mass = m->mass,
+                                .slope = rows->tables.slope,
+                                .end = rows->tables.end};
   rows->most = ndof * (1 + 2 * (size_t)mesh->dim);
   rows->create = MetricRow;
-  PetscCall(WithGhosts(mesh, 2 * (size_t)mesh->dim * side, m.side, &rows->metric.side));
-  PetscCall(WithGhosts(mesh, 1, m.scale, &rows->metric.scale));
-  if (m.root) PetscCall(WithGhosts(mesh, ndof, m.root, &rows->metric.root));
+  PetscCall(WithGhosts(mesh, 2 * (size_t)mesh->dim * side, m->side, &rows->metric.side));
+  PetscCall(WithGhosts(mesh, 1, m->scale, &rows->metric.scale));
+  if (m->root) PetscCall(WithGhosts(mesh, ndof, m->root, &rows->metric.root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +142,7 @@ PetscErrorCode VpMetricDiagonal(VpLevel level, double diagonal[])
     for (size_t i = 0; i < ndof; i++) {
       double *sum = diagonal + (size_t)c * ndof + i;
 
-      PetscCall(level->ops->column(&rows.metric, c, beyond, (int)i, y));
+      PetscCall(HostOps(level)->column(&rows.metric, c, beyond, (int)i, y));
       *sum = y[i];
       for (int s = 0; s < 2 * dim; s++) *sum += beyond[s] == c ? y[(size_t)(1 + s) * ndof + i] : 0;
     }

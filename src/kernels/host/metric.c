@@ -313,22 +313,23 @@ INLINE void Column(const VpMetricView *m, const int n, int32_t cell, const int32
 }
 
 /* b += sigma V' tests of the values, - V'/2 tests of the fluxes (Dirichlet), or V' tests of the values, where V' are numbers at the points
-   of a side of listed cells */
-INLINE void AddToSide(const VpMetricView *m, const int n, int side, int condition, int32_t count, const int32_t *list, const double *given,
-                      double *b)
+   of a side of listed cells, times the roots of the points' weights and, of fluxes, m->flux */
+INLINE void AddToSide(const VpMetricView *m, const int n, int side, int condition, const VpPlaces *places, const double *given, double *b)
 {
-  for (int32_t i = 0; i < count; i++, given += FaceOf(n)) {
+  const double *flux = condition ? NULL : m->flux[side] + (size_t)places->first * (size_t)FaceOf(n);
+
+  for (int32_t i = 0; i < places->n; i++, given += FaceOf(n)) {
     Group       g;
     V           p[FACE], r[FACE], y[VALUES] = {{0}};
     SideNumbers H;
-    double     *to = b + (size_t)list[i] * (size_t)Power(n);
+    double     *to = b + (size_t)places->list[i] * (size_t)Power(n);
 
-    FindCells(m, n, list[i], list[i] + 1, &g);
+    FindCells(m, n, places->list[i], places->list[i] + 1, &g);
     LoadSideNumbers(m, n, &g, side, H);
     for (int l = 0; l < FaceOf(n); l++) {
-      const V value = given[l] - (V){0};
+      const V value = given[l] * m->weight[l % n] * (DIM == 3 ? m->weight[l / n] : 1) - (V){0};
 
-      p[l] = condition ? H[DIM][l] * value : value;
+      p[l] = condition ? H[DIM][l] * value : value * flux[i * FaceOf(n) + l];
       r[l] = condition ? -value / 2 : value * 0;
     }
     AddTests(m, n, side, H, p, r, y);
@@ -357,7 +358,6 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
   } \
   VP_KERNEL(Column, k, (const VpMetricView *m, int32_t cell, const int32_t beyond[], int at, double *to), \
             Column(m, k + 1, cell, beyond, at, to)) \
-  VP_KERNEL(AddToSide, k, \
-            (const VpView *view, int side, PetscBool condition, int32_t n, const int32_t *list, const double *given, double *b), \
-            AddToSide(&view->metric, k + 1, side, condition, n, list, given, b))
+  VP_KERNEL(AddToSide, k, (const VpView *view, int side, PetscBool condition, const VpPlaces *places, const double *given, double *b), \
+            AddToSide(&view->metric, k + 1, side, condition, places, given, b))
 #include "../degrees.def"

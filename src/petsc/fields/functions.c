@@ -123,37 +123,18 @@ static PetscErrorCode FindValues(const Work *w, const VpPlaces *places, int i, d
   return CallAtPlaces(w, w->field->level->ops, places, f, scratch, found);
 }
 
-/* Integrates over sides of cells with a metric: values times the roots of the points' weights and, of fluxes, what the metric has. */
-static PetscErrorCode AddToSides(const Work *w, const VpPlaces *places, const double *values)
-{
-  const VpLevel   level = w->field->level;
-  const PetscBool value = (PetscBool)(w->set.given == VP_GIVEN_VALUE);
-  const int       size = VpGridSize(w->grid);
-  const double   *flux = value ? NULL : level->problem.metric->flux[w->set.side] + (size_t)places->first * (size_t)size;
-  double          given[VP_MAX_N * VP_MAX_N];
-  PetscErrorCode  error = PETSC_SUCCESS;
-
-  for (int32_t i = 0; i < places->n && !error; i++) {
-    for (int p = 0; p < size; p++) {
-      const int x = p % w->grid->count[0], y = p / w->grid->count[0] % w->grid->count[1], z = p / w->grid->count[0] / w->grid->count[1];
-
-      given[p] = sqrt(w->grid->w[0][x] * w->grid->w[1][y] * w->grid->w[2][z]) * values[(size_t)i * (size_t)size + (size_t)p];
-      if (flux) given[p] *= flux[(size_t)i * (size_t)size + (size_t)p];
-    }
-    error = level->ops->add_to_side(&level->view, w->set.side, value, 1, places->list + i, given, w->b);
-  }
-  return error;
-}
-
 static PetscErrorCode IntegrateValues(void *context, const VpPlaces *places, double scratch[])
 {
   const Work     *w = (const Work *)context;
+  const VpLevel   level = w->field->level;
   const PetscBool add = (PetscBool)(w->set.given != VP_GIVEN_SOURCE);
   const double   *values;
   PetscErrorCode  error = FindValues(w, places, 0, scratch, &values);
 
-  if (!error && add && w->field->level->problem.metric) return AddToSides(w, places, values);
-  return error ? error : w->field->level->ops->integrate(&w->field->level->view, places, w->grid, add, values, w->b);
+  if (error) return error;
+  if (add && level->problem.metric)
+    return level->ops->add_to_side(&level->view, w->set.side, (PetscBool)(w->set.given == VP_GIVEN_VALUE), places, values, w->b);
+  return level->ops->integrate(&level->view, places, w->grid, add, values, w->b);
 }
 
 static PetscErrorCode AddSquares(void *context, const VpPlaces *places, double scratch[])
