@@ -245,8 +245,9 @@ static PetscErrorCode ReleasePlans(VpPlans **plans)
 /* NULL where there is none */
 static const VpOps *GetOps(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,  VpCudaTransferOps, VpCudaTracesOps,     VpCudaSeparableOps,
-                                     VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaInterfacesOps, VpCudaModesOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps,   VpCudaSweepOps,   VpCudaTransferOps, VpCudaTracesOps,
+                                     VpCudaSeparableOps,  VpCudaConvertOps, VpCudaPointsOps,   VpCudaCellsOps,
+                                     VpCudaInterfacesOps, VpCudaModesOps,   VpCudaMetricOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

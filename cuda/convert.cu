@@ -4,7 +4,23 @@
 
 using namespace vpatchdg::tile;
 
-/* Multiplies the values from(at) of `count` cells by M, and calls to(at, v) for all results v. */
+/* A mapped level's coefficients are outer ones divided by these roots (VpMetricView). */
+struct Roots {
+  const double *root;
+  int32_t       period;
+
+  explicit Roots(const VpView *v) : root(v->metric.root), period(v->metric.period)
+  {
+  }
+  /* v / the root of value k, of `values`, of a cell */
+  __device__ __forceinline__ double Divide(int32_t cell, int k, int values, double v) const
+  {
+    return root ? v / root[(size_t)(cell % period) * values + k] : v;
+  }
+};
+
+/* Multiplies the values from(cell, k) of `count` cells by M, and calls to(cell, k, v) for all results v, where k is the value's number in
+   the cell. */
 template <class T, int DIM, int N, class From, class To>
 __device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t count, From from, To to)
 {
@@ -12,39 +28,48 @@ __device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t coun
   __shared__ T              s[S::cells * S::size];
   const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t             cell = blockIdx.x * S::cells + slot;
-  const size_t              at = (size_t)cell * S::values + l;
   T                         v[N];
 
   if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) v[i] = from(at + i * S::lines);
+    UNROLL (int i = 0; i < N; i++) v[i] = from(cell, l + i * S::lines);
   }
   ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) to(at + i * S::lines, v[i]);
+    UNROLL (int i = 0; i < N; i++) to(cell, l + i * S::lines, v[i]);
   }
 }
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterCells(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
+  EnterCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, double scale, const double *r,
+             T *b)
 {
+  constexpr int values = Power(N, DIM);
+
   ConvertCells<T, DIM, N>(
-    M, count, [=](size_t at) { return (T)(scale * r[at]); }, [=](size_t at, T v) { b[at] = v; });
+    M, count, [=, &roots](int32_t cell, int k) { return (T)roots.Divide(cell, k, values, scale * r[(size_t)cell * values + k]); },
+    [=](int32_t cell, int k, T v) { b[(size_t)cell * values + k] = v; });
 }
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  LeaveCells(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, double scale, const T *x, double *z)
+  LeaveCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, bool add, double scale, const T *x,
+             double *z)
 {
-  auto to = [=](size_t at, T v) { z[at] = (add ? z[at] : 0.) + scale * (double)v; };
+  constexpr int values = Power(N, DIM);
+  auto          to = [=, &roots](int32_t cell, int k, T v) {
+    const size_t at = (size_t)cell * values + k;
+
+    z[at] = (add ? z[at] : 0.) + roots.Divide(cell, k, values, scale * (double)v);
+  };
 
   ConvertCells<T, DIM, N>(
-    M, count, [=](size_t at) { return x[at]; }, to);
+    M, count, [=](int32_t cell, int k) { return x[(size_t)cell * values + k]; }, to);
 }
 
 template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterCellResiduals(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f,
+  EnterCellResiduals(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const __grid_constant__ Roots roots,
                      const __grid_constant__ Hanging hanging, const int32_t *list, int32_t count, double scale, const double *rhs, T *b,
                      double *partial)
 {
@@ -69,7 +94,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   UNROLL (int i = 0; i < N; i++) {
     r[i] *= scale;
     sum += r[i] * r[i];
-    v[i] = (T)r[i];
+    v[i] = (T)roots.Divide(in, l + i * S::lines, S::values, r[i]);
   }
   ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (index < count) {
@@ -250,16 +275,15 @@ struct Conversions {
 
     PetscFunctionBegin;
     PetscCall(Plan(view, &plan));
-    PetscCall(
-      VpCudaLaunch("leave", LeaveCells<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, view->nown, add, scale, (const T *)x, z));
+    PetscCall(VpCudaLaunch("leave", LeaveCells<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, Roots(view), view->nown, add, scale,
+                           (const T *)x, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* What enters: b = enter scale (f - A x). Launches on cells and on tiles add to *blocks the partial sums that they write. */
   struct Entering {
     const ConvertPlan<T, N> *plan;
-    const VpView            *outer;
-    int32_t                  nown;
+    const VpView            *view, *outer;
     double                   scale;
     VpGhosts                 ghosts;
     const double            *f;
@@ -274,8 +298,8 @@ struct Conversions {
     double       *partial = (double *)e.plan->partial.p + *e.blocks;
 
     *e.blocks += here;
-    return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, e.plan->enter, field, hanging,
-                        cell.List(border), count, e.scale, e.f, e.b, partial);
+    return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, e.plan->enter, field, Roots(e.view),
+                        hanging, cell.List(border), count, e.scale, e.f, e.b, partial);
   }
 
   template <class Hanging>
@@ -295,7 +319,7 @@ struct Conversions {
   static PetscErrorCode Subtract(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      e.outer, 0, e.nown, field.x, e.ghosts, [=](const auto &tiles, int border) { return Tiles(e, tiles, field, hanging, border); },
+      e.outer, 0, e.view->nown, field.x, e.ghosts, [=](const auto &tiles, int border) { return Tiles(e, tiles, field, hanging, border); },
       [=](const SplitCells &cell, int border) { return Cells(e, field, hanging, cell, border); });
   }
 
@@ -304,30 +328,40 @@ struct Conversions {
   {
     SplitCells all;
 
-    all.n[VP_INNER] = e.nown;
+    all.n[VP_INNER] = e.view->nown;
     return Cells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
   }
 
-  /* The residual on a mesh with hanging sides. If some of these are no whole faces, A x is not complete until they are added. */
-  static PetscErrorCode SubtractHanging(Entering e, Field<double> field)
+  /* the same after the residual */
+  static PetscErrorCode EnterAfter(Entering e, const double *x)
   {
-    const VpOps          *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
-    HangPlan             *hang = NULL;
-    HangingTraces<double> hanging = {};
-    void                 *r;
+    const VpOps  *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
+    const int32_t nown = e.view->nown;
+    void         *r;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaHangPlan<double, DIM, N>(e.outer, 0, e.nown, &hang));
-    if (!hang->nother) {
-      PetscCall(VpCudaFindTraces<double, DIM, N>(e.outer, hang, &field, &hanging));
-      PetscCall(Subtract(e, field, hanging));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(VpBackendCuda.borrow((size_t)e.nown * S::values * sizeof(double), "a residual", &r));
-    PetscCall(ops->apply(e.outer, 0, e.nown, field.x, e.ghosts, e.f, r));
+    PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
+    PetscCall(ops->apply(e.outer, 0, nown, x, e.ghosts, e.f, r));
     e.f = (const double *)r;
     PetscCall(EnterAll(e));
     PetscCall(VpBackendCuda.give_back(r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* The residual on a mesh with hanging sides. If some of these are no whole faces, A x is not complete until they are added. */
+  static PetscErrorCode SubtractHanging(const Entering &e, Field<double> field)
+  {
+    HangPlan             *hang = NULL;
+    HangingTraces<double> hanging = {};
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaHangPlan<double, DIM, N>(e.outer, 0, e.view->nown, &hang));
+    if (hang->nother) {
+      PetscCall(EnterAfter(e, field.x));
+    } else {
+      PetscCall(VpCudaFindTraces<double, DIM, N>(e.outer, hang, &field, &hanging));
+      PetscCall(Subtract(e, field, hanging));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -342,10 +376,12 @@ struct Conversions {
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    const Entering e = {plan, outer, view->nown, scale, ghosts, f, (T *)b, &blocks};
+    const Entering e = {plan, view, outer, scale, ghosts, f, (T *)b, &blocks};
     if (!x && !norm2)
-      PetscCall(VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, view->nown, scale, f, (T *)b));
+      PetscCall(
+        VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, Roots(view), view->nown, scale, f, (T *)b));
     else if (!x) PetscCall(EnterAll(e));
+    else if (outer->metric.components) PetscCall(EnterAfter(e, x));
     else if (outer->hang.n) PetscCall(SubtractHanging(e, Field<double>(outer, x, ghosts.values)));
     else PetscCall(Subtract(e, Field<double>(outer, x, ghosts.values), NoHangingTraces<double>()));
     if (norm2) PetscCall(VpCudaSums(1, blocks, (const double *)plan->partial.p, norm2));

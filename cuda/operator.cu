@@ -192,6 +192,7 @@ struct Operator {
   {
     const Field<T> f(view, x, ghosts.values);
 
+    if (view->metric.components) return VpCudaMetricApply(view, first, last, x, ghosts, b, y);
     if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
     return All(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
   }

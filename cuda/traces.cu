@@ -55,12 +55,14 @@ struct SideTraces {
 
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
   {
+    if (view->metric.components) return VpCudaMetricPack(view, n, list, x, to);
     return VpCudaLaunch("traces to messages", PackTraces<T, DIM, N>, {VpBlocks(n, S::cells), S::threads}, Field<T>(view, x, NULL), n, list,
                         (T *)to);
   }
 
   static PetscErrorCode Unpack(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
   {
+    if (view->metric.components) return VpCudaMetricUnpack(view, n, list, from, x);
     return VpCudaLaunch("traces from messages", UnpackTraces<T, DIM, N>, {VpBlocks(n, S::cells), S::threads}, Field<T>(view, NULL, NULL),
                         (const T *)view->expand, n, list, (const T *)from, (T *)x);
   }

@@ -12,6 +12,7 @@ static PetscErrorCode CreateDM(const char options[], DM *dm)
   PetscCall(VPatchDGInitializePackage());
   PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
   PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(*dm));
   PetscCall(DMSetFromOptions(*dm));
   PetscCall(TestOptionsPop(&own));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -123,8 +123,12 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 /* Each function fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaPointsOps,
-  VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps;
+  VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps, VpCudaMetricOps;
 
+/* metric.cu: slots where the view has a metric */
+PetscErrorCode VpCudaMetricApply(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
+PetscErrorCode VpCudaMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
+PetscErrorCode VpCudaMetricUnpack(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);

@@ -27,6 +27,11 @@ struct ConvertPlan {
   VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells are split in two */
   int          blocks;
 };
+/* metric.cuh: the matrices of one direction as a kernel parameter, so that their entries are operands of instructions */
+template <int N>
+struct MetricTables {
+  double slope[N * N], end[2][2][N]; /* as in VpMetricView */
+};
 /* interfaces.cu */
 struct InterfacePlan {
   VpArray ready;
@@ -37,4 +42,5 @@ struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<ConvertPlan<T, N>> convert;
   VpOnce<VpArray>           points; /* points.cu: sums, one per block */
   VpOnce<InterfacePlan>     interfaces;
+  VpOnce<MetricTables<N>>   metric;
 };

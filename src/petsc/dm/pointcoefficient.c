@@ -4,9 +4,8 @@
 
 PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 {
-  DM_VPatchDG     *dg = dm->data;
-  const MPI_Comm   comm = PetscObjectComm((PetscObject)dm);
-  const VpBackend *backend;
+  DM_VPatchDG   *dg = dm->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
 
   PetscFunctionBegin;
   if (dg->basis == VPATCHDG_BASIS_AUTO) {
@@ -18,9 +17,6 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
              "-dm_vpatchdg_basis legendre has no mapped cells: use -dm_vpatchdg_basis gauss");
   if (dg->basis == VPATCHDG_BASIS_LEGENDRE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_basis gauss"));
-  PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCheck(!VpIsDevice(backend), comm, PETSC_ERR_SUP,
-             "Coefficients at points and -dm_vpatchdg_basis gauss work on the host: use -dm_vpatchdg_backend host");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,206 @@
+/* The slots for views with a coefficient at points: A x, traces of sides, numbers given at sides. */
+#include "metric.cuh"
+
+template <int DIM, int N, bool FULL>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N, FULL>::least)
+  ApplyMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const int32_t *list, int32_t first,
+              int32_t count, const double *b, double *y)
+{
+  typedef MetricShape<DIM, N, FULL> S;
+  __shared__ double                 s[S::cells * S::cell], D[N * S::pitch];
+  const int                         slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
+  const int32_t number = f.Number(cell);
+  double       *Z = s + slot * S::cell, z[N], v[N];
+
+  if (l == 0) PrefetchNumbers<S>(f, number);
+  KeepSlopes<N>(f, D);
+  LoadScaled<DIM, N>(f, cell, number, S::slow, l, z);
+  WriteLine<DIM, N>(Z, S::slow, l, z);
+  __syncthreads();
+  MetricSides<DIM, N, FULL> sides = {f, t, cell, number, l, Z + S::arrays};
+  ApplyMetricCell<DIM, N, FULL>(sides, D, z, Z, v);
+  if (at >= count) return;
+  const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
+  const double scale = __ldg(f.m.scale + number);
+  UNROLL (int i = 0; i < N; i++) {
+    if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * Z[l % N + l / N * S::sy + i * VpLineStride(S::slow, S::sy, S::sz)];
+    v[i] *= f.m.root ? scale * __ldg(f.m.root + from + i * S::lines) : scale;
+    y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
+  }
+}
+
+/* A block's memory where a thread has one point of a side: D, and two numbers at every point. */
+template <int DIM, int N, bool FULL>
+struct MetricSide : MetricShape<DIM, N, FULL> {
+  typedef MetricShape<DIM, N, FULL> S;
+
+  /* Calls f(H, d) for the entries of H along the side, and what belongs to row e of D, or of D^T, there. */
+  template <bool BACK>
+  static __device__ __forceinline__ double Along(int e, const double *D, const double *numbers, int l)
+  {
+    return DIM == 2 || e == 0 ? AlongSide<N, 0, BACK>(D, numbers, l) : AlongSide<N, 1, BACK>(D, numbers, l);
+  }
+};
+
+/* V and F on sides, list[i] = 2 dim cell + side */
+template <int DIM, int N, bool FULL>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  PackMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, int32_t count, const int32_t *list,
+             double *to)
+{
+  typedef MetricSide<DIM, N, FULL> S;
+  __shared__ double                V[S::cells * S::lines], D[N * S::pitch];
+  const int                        slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t i = blockIdx.x * S::cells + slot, item = list[i < count ? i : count - 1], cell = item / S::sides, side = item % S::sides;
+  const int32_t number = f.Number(cell);
+  double        z[N], own, Q;
+
+  KeepSlopes<N>(f, D);
+  LoadScaled<DIM, N>(f, cell, number, side / 2, l, z);
+  LineEnd(t, side % 2, z, own, Q);
+  V[slot * S::lines + l] = own;
+  __syncthreads();
+  Q *= SideNumbers<S>(f, number, side, 0)[l];
+  UNROLL (int e = 0; e < S::tangents; e++)
+    Q += SideNumbers<S>(f, number, side, 1 + e)[l] * S::template Along<false>(e, D, V + slot * S::lines, l);
+  if (i >= count) return;
+  to[(size_t)i * 2 * S::lines + l] = own;
+  to[((size_t)i * 2 + 1) * S::lines + l] = Q;
+}
+
+template <int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  UnpackMetric(int32_t count, const int32_t *list, const double *from, double *x)
+{
+  typedef CellShape<DIM, N> S;
+  const int                 l = threadIdx.x % S::lines;
+  const int32_t             i = blockIdx.x * S::cells + threadIdx.x / S::lines;
+
+  if (i >= count) return;
+  UNROLL (int k = 0; k < 2; k++) x[(size_t)(list[i] / (2 * DIM)) * S::values + k * S::lines + l] = from[((size_t)i * 2 + k) * S::lines + l];
+}
+
+/* The slot add_to_side. A thread has a point of the side, then the line that ends there. */
+template <int DIM, int N, bool FULL>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  AddToSide(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const __grid_constant__ VpPlaces places,
+            int side, bool value, const double *given, double *b)
+{
+  typedef MetricSide<DIM, N, FULL> S;
+  __shared__ double                r[S::cells * (DIM - 1) * S::lines], D[N * S::pitch];
+  const int                        slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t i = blockIdx.x * S::cells + slot, in = i < places.n ? i : places.n - 1, cell = places.list[in], number = f.Number(cell);
+  const double  weight = f.m.weight[l % N] * (DIM == 3 ? f.m.weight[l / N] : 1.), v = weight * given[(size_t)in * S::lines + l];
+  double       *Hr = r + slot * (DIM - 1) * S::lines, p, back = 0;
+
+  KeepSlopes<N>(f, D);
+  if (value) {
+    p = SideNumbers<S>(f, number, side, S::rows - 1)[l] * v;
+    back = -v / 2;
+  } else p = f.m.flux[side][(size_t)(places.first + in) * S::lines + l] * v;
+  UNROLL (int e = 0; e < S::tangents; e++) Hr[e * S::lines + l] = SideNumbers<S>(f, number, side, 1 + e)[l] * back;
+  __syncthreads();
+  UNROLL (int e = 0; e < S::tangents; e++) p += S::template Along<true>(e, D, Hr + e * S::lines, l);
+  if (i >= places.n) return;
+  const int     first = LineStart<DIM>(side / 2, N, l, N, N * N), stride = VpLineStride(side / 2, N, N * N);
+  const double  q = SideNumbers<S>(f, number, side, 0)[l] * back, scale = f.m.scale[number];
+  const double *root = f.m.root ? f.m.root + (size_t)number * S::values + first : NULL;
+  double       *to = b + (size_t)cell * S::values + first;
+  UNROLL (int k = 0; k < N; k++)
+    to[k * stride] += (root ? scale * root[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
+}
+
+template <class T, int DIM, int N>
+struct Metric {
+  typedef CellShape<DIM, N> S;
+  typedef MetricTables<N>   Tables;
+
+  /* Calls f(tables, integral_constant FULL), unless it is empty. */
+  template <class F>
+  static PetscErrorCode Run(const VpView *view, F f)
+  {
+    Tables *tables = NULL;
+
+    PetscFunctionBegin;
+    PetscCall((VpCudaPlans<ViewPlans<double, DIM, N>>(view).metric.Get(&tables, [view](Tables *t) {
+      PetscFunctionBegin;
+      PetscCall(VpCudaFetchEntry(view->metric.slope, 0, t->slope));
+      PetscCall(VpCudaFetchEntry(view->metric.end, 0, t->end));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    })));
+    if (view->metric.components > DIM) PetscCall(f(*tables, std::true_type()));
+    else PetscCall(f(*tables, std::false_type()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
+  {
+    SplitCells       *cells = NULL;
+    const MetricField field(view, x, ghosts.values);
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaSplitCells(view, first, last, &cells));
+    PetscCall(Run(view, [&](const Tables &tables, auto full) {
+      return VpCudaInnerThenBorder(ghosts, [&](int border) {
+        const int32_t count = cells->n[border];
+
+        return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(full)::value>, {VpBlocks(count, S::cells), S::threads}, tables,
+                            field, cells->List(border), cells->start, count, (const double *)b, (double *)y);
+      });
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
+  {
+    return Run(view, [=](const Tables &tables, auto full) {
+      return VpCudaLaunch("traces to messages", PackMetric<DIM, N, decltype(full)::value>, {VpBlocks(n, S::cells), S::threads}, tables,
+                          MetricField(view, x, NULL), n, list, (double *)to);
+    });
+  }
+
+  static PetscErrorCode Unpack(int32_t n, const int32_t *list, const void *from, void *x)
+  {
+    return VpCudaLaunch("traces from messages", UnpackMetric<DIM, N>, {VpBlocks(n, S::cells), S::threads}, n, list, (const double *)from,
+                        (double *)x);
+  }
+
+  static PetscErrorCode ToSide(const VpView *view, int side, PetscBool value, const VpPlaces *places, const double *given, double *b)
+  {
+    return Run(view, [=](const Tables &tables, auto full) {
+      return VpCudaLaunch("add to a side", AddToSide<DIM, N, decltype(full)::value>, {VpBlocks(places->n, S::cells), S::threads}, tables,
+                          MetricField(view, NULL, NULL), *places, side, value, given, b);
+    });
+  }
+};
+
+/* calls f(Metric of the view's dimension and degree) */
+template <class F>
+static PetscErrorCode OfView(const VpView *view, F f)
+{
+  PetscErrorCode error = PETSC_SUCCESS;
+
+  VpCudaForKind<Metric>(VP_DOUBLE, view->dim, view->n - 1, [&](auto of) { error = f(of); });
+  return error;
+}
+
+PetscErrorCode VpCudaMetricApply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
+{
+  return OfView(view, [=](auto of) { return of.Apply(view, first, last, x, ghosts, b, y); });
+}
+
+PetscErrorCode VpCudaMetricPack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
+{
+  return OfView(view, [=](auto of) { return of.Pack(view, n, list, x, to); });
+}
+
+PetscErrorCode VpCudaMetricUnpack(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
+{
+  return OfView(view, [=](auto of) { return of.Unpack(n, list, from, x); });
+}
+
+void VpCudaMetricOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  if (precision == VP_DOUBLE) VpCudaForKind<Metric>(precision, dim, degree, [ops](auto of) { ops->add_to_side = of.ToSide; });
+}

@@ -1,0 +1,321 @@
+/* A x with a coefficient at points (VpMetricView), in one pass over memory. A block has several cells. A thread holds one line of a cell in
+   every direction, and one point of each of the cell's sides.
+
+      z-lines:  z = scale root x                      -> Z                 V, F: traces of z and of the cells beyond,
+      lines:    D_x z -> X, D_y z -> Y, D_z z         -> V of all sides          which come from these cells' whole lines
+      points:   G times the slopes   -> X, Y          sides: F, then p = sigma [V] - {F} and r = -[V]/2 -> H r
+      lines:    X = D_x^T X, Y = D_y^T Y, with p and r of the sides at their ends
+      z-lines:  y = scale root (X + Y + D_z^T .)
+
+   Only a full matrix G makes F of slopes along a side, for which V and H r are in shared memory. In 2D there is no y, and z is y. */
+#pragma once
+#include "plan/viewplans.cuh"
+
+/* what A x reads, a kernel parameter */
+struct MetricField {
+  VpMetricView   m;
+  const int32_t *neighbor;
+  const double  *x, *ghost;
+  int32_t        nown;
+
+  MetricField(const VpView *v, const void *own, const void *beyond)
+      : m(v->metric), neighbor(v->neighbor), x((const double *)own), ghost((const double *)beyond), nown(v->nown)
+  {
+  }
+  /* the cell whose numbers a cell has */
+  __device__ __forceinline__ int32_t Number(int32_t cell) const
+  {
+    return cell < m.period ? cell : cell % m.period;
+  }
+};
+
+/* A block's memory: D, and for every cell Z, X, Y, and V or H r of its sides. */
+template <int DIM, int N, bool FULL>
+struct MetricShape : CellShape<DIM, N> {
+  typedef CellShape<DIM, N> S;
+  static constexpr int      sides = 2 * DIM, tangents = FULL ? DIM - 1 : 0, rows = 2 + tangents;
+  static constexpr int      components = FULL ? DIM * (DIM + 1) / 2 : DIM;
+  static constexpr int least = FULL && DIM == 3 || N <= 4 ? 4 : N <= 6 ? 3 : 2; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int arrays = DIM * S::size, cell = arrays + (FULL ? 3 * sides * S::lines : 0), pitch = N | 1;
+  static_assert((S::cells * cell + N * pitch) * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
+};
+
+/* a row of the numbers at the points of a side: H, from row 0 on, then sigma */
+template <class S>
+__device__ __forceinline__ const double *SideNumbers(const MetricField &f, int32_t number, int side, int row)
+{
+  return f.m.side + (((size_t)number * S::sides + side) * S::rows + row) * S::lines;
+}
+
+/* Row l of D, or of D^T, times numbers at the points of a side, along its direction E. D has the pitch N | 1. */
+template <int N, int E, bool BACK>
+__device__ __forceinline__ double AlongSide(const double *D, const double *numbers, int l)
+{
+  constexpr int pitch = N | 1;
+  const int     row = E ? l / N : l % N, first = E ? l % N : l / N * N;
+  double        sum = 0;
+
+  UNROLL (int j = 0; j < N; j++) sum += D[BACK ? j * pitch + row : row * pitch + j] * numbers[first + j * (E ? N : 1)];
+  return sum;
+}
+
+/* from = D, or D^T, times itself */
+template <int N, bool BACK>
+__device__ __forceinline__ void Differentiate(const MetricTables<N> &t, const double (&from)[N], double (&to)[N])
+{
+  UNROLL (int i = 0; i < N; i++) {
+    to[i] = 0;
+    UNROLL (int j = 0; j < N; j++) to[i] += t.slope[BACK ? j * N + i : i * N + j] * from[j];
+  }
+}
+
+/* value and outward slope at an end of a line */
+template <int N>
+__device__ __forceinline__ void LineEnd(const MetricTables<N> &t, int end, const double (&z)[N], double &V, double &Q)
+{
+  V = Q = 0;
+  UNROLL (int i = 0; i < N; i++) {
+    V += t.end[end][0][i] * z[i];
+    Q += t.end[end][1][i] * z[i];
+  }
+}
+
+/* z on line l along d of a cell with the numbers of cell `number` */
+template <int DIM, int N>
+__device__ __forceinline__ void LoadScaled(const MetricField &f, int32_t cell, int32_t number, int d, int l, double (&z)[N])
+{
+  const int     first = LineStart<DIM>(d, N, l, N, N * N), stride = VpLineStride(d, N, N * N);
+  const double *x = f.x + (size_t)cell * Power(N, DIM) + first, scale = LoadNow(f.m.scale + number);
+
+  UNROLL (int i = 0; i < N; i++) z[i] = scale * LoadNow(x + i * stride);
+  if (f.m.root) {
+    const double *root = f.m.root + (size_t)number * Power(N, DIM) + first;
+
+    UNROLL (int i = 0; i < N; i++) z[i] *= LoadNow(root + i * stride);
+  }
+}
+
+/* The sides of a cell, each at one point. Of F the parts are in `flux`, own less those beyond. */
+template <int DIM, int N, bool FULL>
+struct MetricSides {
+  typedef MetricShape<DIM, N, FULL> S;
+  const MetricField                &f;
+  const MetricTables<N>            &t;
+  const int32_t                     cell, number;
+  const int                         l;
+  double *const                     planes; /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
+  int32_t                           beyond[S::sides];
+  double                            flux[S::sides], own[FULL ? 1 : S::sides];
+
+  __device__ __forceinline__ double Number(int32_t of, int side, int row) const
+  {
+    return LoadNow(SideNumbers<S>(f, of, side, row) + l);
+  }
+  __device__ __forceinline__ double *Plane(int side, int which) const
+  {
+    return planes + (3 * side + which) * S::lines;
+  }
+  /* the cell beyond a side if this rank owns it, else the cell itself: every thread reads numbers of one, so that none branches */
+  __device__ __forceinline__ bool IsOwn(int side) const
+  {
+    return beyond[side] >= 0 && beyond[side] < f.nown;
+  }
+  __device__ __forceinline__ int32_t There(int side) const
+  {
+    return IsOwn(side) ? beyond[side] : cell;
+  }
+  /* Takes the traces on both sides along d from the cell's line and from those beyond. */
+  __device__ __forceinline__ void Read(int d, const double (&z)[N])
+  {
+    double u[2][N], H[2], H2[2], sigma[2];
+
+    UNROLL (int end = 0; end < 2; end++) {
+      const int side = 2 * d + end;
+
+      beyond[side] = __ldg(f.neighbor + (size_t)cell * S::sides + side);
+      const int32_t there = There(side), of = f.Number(there);
+      LoadScaled<DIM, N>(f, there, of, d, l, u[end]);
+      H[end] = Number(number, side, 0);
+      H2[end] = Number(of, side ^ 1, 0);
+      sigma[end] = FULL ? 0 : Number(number, side, 1);
+    }
+    UNROLL (int end = 0; end < 2; end++) {
+      const int side = 2 * d + end;
+      double    V, Q, V2, Q2;
+
+      LineEnd(t, end, z, V, Q);
+      LineEnd(t, 1 - end, u[end], V2, Q2);
+      Q2 *= H2[end];
+      if (!IsOwn(side)) V2 = Q2 = 0;
+      if (beyond[side] >= f.nown) {
+        const double *traces = f.ghost + (size_t)(beyond[side] - f.nown) * S::values + l;
+
+        V2 = LoadNow(traces);
+        Q2 = LoadNow(traces + S::lines);
+      }
+      flux[side] = H[end] * Q - Q2;
+      if (FULL) {
+        Plane(side, 0)[l] = V;
+        Plane(side, 1)[l] = V2;
+      } else flux[side] = sigma[end] * (V - V2) - flux[side] / 2;
+      Normal(side) = -H[end] / 2 * (V - V2);
+    }
+  }
+  __device__ __forceinline__ double &Normal(int side)
+  {
+    return FULL ? Plane(side, 2)[l] : own[side];
+  }
+  template <int E>
+  __device__ __forceinline__ void AddTangent(const double *D, int side, double H, double H2)
+  {
+    flux[side] += H * AlongSide<N, E, false>(D, Plane(side, 0), l) - H2 * AlongSide<N, E, false>(D, Plane(side, 1), l);
+  }
+  /* flux = p = sigma [V] - {F}. Requires: V of all threads is there. */
+  __device__ __forceinline__ void FindForms(const double *D)
+  {
+    UNROLL (int side = 0; FULL && side < S::sides; side++) {
+      const int32_t of = f.Number(There(side));
+      double        H[2], H2[2];
+
+      UNROLL (int e = 0; e < S::tangents; e++) {
+        H[e] = Number(number, side, 1 + e);
+        H2[e] = Number(of, side ^ 1, 1 + e);
+      }
+      const double sigma = Number(number, side, S::rows - 1);
+      UNROLL (int e = 0; e < S::tangents; e++) H2[e] = IsOwn(side) ? H2[e] : 0;
+      if constexpr (S::tangents > 0) AddTangent<0>(D, side, H[0], H2[0]);
+      if constexpr (S::tangents > 1) AddTangent<1>(D, side, H[1], H2[1]);
+      flux[side] = sigma * Jump(side) - flux[side] / 2;
+    }
+  }
+  __device__ __forceinline__ double Jump(int side) const
+  {
+    return Plane(side, 0)[l] - Plane(side, 1)[l];
+  }
+  /* V = H r along the sides. Requires: no other thread reads V any more. */
+  __device__ __forceinline__ void StoreTangents()
+  {
+    UNROLL (int side = 0; side < S::sides; side++) {
+      const double r = -Jump(side) / 2;
+
+      UNROLL (int e = 0; e < S::tangents; e++) Plane(side, e)[l] = r * Number(number, side, 1 + e);
+    }
+  }
+  /* p += what H r along the sides adds. Requires: that of all threads is there. */
+  __device__ __forceinline__ void AddTangents(const double *D)
+  {
+    UNROLL (int side = 0; side < S::sides; side++) {
+      if constexpr (S::tangents > 0) flux[side] += AlongSide<N, 0, true>(D, Plane(side, 0), l);
+      if constexpr (S::tangents > 1) flux[side] += AlongSide<N, 1, true>(D, Plane(side, 1), l);
+    }
+  }
+  /* y += the terms of both sides along d */
+  __device__ __forceinline__ void AddEnds(int d, double (&y)[N])
+  {
+    UNROLL (int end = 0; end < 2; end++) {
+      UNROLL (int i = 0; i < N; i++) y[i] += t.end[end][0][i] * flux[2 * d + end] + t.end[end][1][i] * Normal(2 * d + end);
+    }
+  }
+};
+
+/* G times the slopes at point `at` of a cell. slope[d]: the slope along d, then the flux */
+template <int DIM, int N, bool FULL>
+__device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, int at, double (&slope)[DIM])
+{
+  typedef MetricShape<DIM, N, FULL> S;
+  const double *from = f.m.cell + (size_t)number * S::components * S::values + at, u[3] = {slope[0], slope[1], slope[DIM - 1]};
+  double        G[S::components];
+
+  UNROLL (int c = 0; c < S::components; c++) G[c] = LoadNow(from + c * S::values);
+
+  UNROLL (int d = 0; d < DIM; d++) {
+    slope[d] = 0;
+    UNROLL (int e = 0; e < DIM; e++) {
+      if (FULL || e == d) slope[d] += G[VpMetricEntry(DIM, S::components, d, e)] * u[e];
+    }
+  }
+}
+
+/* Prefetches the numbers of a cell to L2. */
+template <class S>
+__device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t number)
+{
+  Prefetch<S::components * S::values *(int)sizeof(double)>(f.m.cell + (size_t)number * S::components * S::values);
+  Prefetch<S::sides * S::rows * S::lines *(int)sizeof(double)>(SideNumbers<S>(f, number, 0, 0));
+}
+
+/* s[k][at] along line l, in arrays of a cell in shared memory: to registers, and back */
+template <int DIM, int N>
+__device__ __forceinline__ void ReadLine(const double *s, int d, int l, double (&v)[N])
+{
+  typedef CellShape<DIM, N> S;
+
+  UNROLL (int i = 0; i < N; i++) v[i] = s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)];
+}
+template <int DIM, int N>
+__device__ __forceinline__ void WriteLine(double *s, int d, int l, const double (&v)[N])
+{
+  typedef CellShape<DIM, N> S;
+
+  UNROLL (int i = 0; i < N; i++) s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
+}
+
+/* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Z, D: as in the drawing above, in shared memory.
+   Requires: all threads of the block call; z is line l of Z along the slowest direction. */
+template <int DIM, int N, bool FULL>
+__device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, FULL> &sides, const double *D, const double (&z)[N], double *Z,
+                                                double (&y)[N])
+{
+  typedef MetricShape<DIM, N, FULL> S;
+  const MetricField                &f = sides.f;
+  const MetricTables<N>            &t = sides.t;
+  const int                         l = sides.l;
+  double                            v[N], w[N];
+
+  UNROLL (int d = 0; d < S::slow; d++) {
+    ReadLine<DIM, N>(Z, d, l, v);
+    Differentiate<N, false>(t, v, w);
+    WriteLine<DIM, N>(Z + (1 + d) * S::size, d, l, w);
+    sides.Read(d, v);
+  }
+  Differentiate<N, false>(t, z, w);
+  sides.Read(S::slow, z);
+  __syncthreads();
+  sides.FindForms(D);
+  UNROLL (int i = 0; i < N; i++) {
+    const int in = LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz);
+    double    slope[DIM];
+
+    UNROLL (int d = 0; d < S::slow; d++) slope[d] = Z[(1 + d) * S::size + in];
+    slope[S::slow] = w[i];
+    TakeFlux<DIM, N, FULL>(f, sides.number, l + i * S::lines, slope);
+    UNROLL (int d = 0; d < S::slow; d++) Z[(1 + d) * S::size + in] = slope[d];
+    w[i] = slope[S::slow];
+  }
+  Differentiate<N, true>(t, w, y);
+  __syncthreads();
+  if (FULL) {
+    sides.StoreTangents();
+    __syncthreads();
+    sides.AddTangents(D);
+  }
+  UNROLL (int d = 0; d < S::slow; d++) {
+    ReadLine<DIM, N>(Z + (1 + d) * S::size, d, l, v);
+    Differentiate<N, true>(t, v, w);
+    sides.AddEnds(d, w);
+    WriteLine<DIM, N>(Z + (1 + d) * S::size, d, l, w);
+  }
+  sides.AddEnds(S::slow, y);
+  __syncthreads();
+  UNROLL (int d = 0; d < S::slow; d++) {
+    ReadLine<DIM, N>(Z + (1 + d) * S::size, S::slow, l, v);
+    UNROLL (int i = 0; i < N; i++) y[i] += v[i];
+  }
+}
+
+/* D = the matrix of slopes, in shared memory */
+template <int N>
+__device__ __forceinline__ void KeepSlopes(const MetricField &f, double *D)
+{
+  for (int i = threadIdx.x; i < N * N; i += blockDim.x) D[i / N * (N | 1) + i % N] = __ldg(f.m.slope + i);
+}
