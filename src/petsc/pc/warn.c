@@ -5,6 +5,27 @@
 /* foretold iterations of FGMRES from which on refinement may fail, and fails for certain */
 #define HARD     8
 #define HOPELESS 20
+/* foretold iterations, and penalties, that the user may want to avoid */
+#define MANY   40
+#define RAISED 4
+
+/* Cells that are nearly folded or very skew, and matrices that turn, cost iterations that refinement of the mesh does not save. */
+static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
+{
+  PetscFunctionBegin;
+  if (VpMetricIterations(m) > MANY)
+    PetscCall(
+      VpWarn(pc, VP_WARN_SLOW,
+             "expect about %.0f iterations: the eigenvalues of the map and the coefficient differ by up to 1:%.3g from those of the "
+             "boxes. Cells with right angles, and matrices whose axes follow the cells, need few",
+             VpMetricIterations(m), m->kappa));
+  else if (m->penalty > RAISED)
+    PetscCall(VpWarn(pc, VP_WARN_SLOW,
+                     "%" PetscInt_FMT " cells need a penalty of up to %.3g times the usual one: they are nearly folded, or the coefficient "
+                     "jumps in them",
+                     m->raised, m->penalty));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Refinement diverges where the diagonal of a metric is far from the metric. */
 static PetscErrorCode CheckRefinement(PC pc, KSPType type)
@@ -14,6 +35,7 @@ static PetscErrorCode CheckRefinement(PC pc, KSPType type)
   const char      *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
+  if (op && op->problem.metric) PetscCall(WarnMetric(pc, op->problem.metric));
   if (strcmp(type, KSPRICHARDSON) || nu <= HARD) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(nu <= HOPELESS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "KSP richardson would diverge: with these cells and this coefficient fgmres needs about %.0f iterations. Use -%sksp_type fcg "
