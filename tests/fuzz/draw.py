@@ -83,6 +83,11 @@ class Case:
             self.add("-dm_mat_type", self.pick(["aij", "baij", "sbaij"], [8, 1, 1]))
         self.maybe(0.05, "-dm_view")
         self.maybe(0.05, "-dm_vpatchdg_transport", self.value("VpAskedTransport"))
+        # (linear functions and norms of coarse functions stay exact on cells that an affine map makes)
+        if self.domain == "box" and "-dm_vpatchdg_upper" not in self.arguments and self.chance(0.12):
+            self.add("-dm_vpatchdg_map", "shear", "-dm_vpatchdg_map_parameters", self.pick([40, 60, 100, 140]))
+        else:
+            self.maybe(0.12, "-dm_vpatchdg_basis", "gauss")
 
     def fit(self, nbox):
         """degree and number of refinements with at most as many unknowns as there may be"""
