@@ -1,9 +1,11 @@
-static char help[] = "Solves -div grad u + c u = f by any solver, on any domain, and says how well it went.\n\n\
+static char help[] = "Solves -div (a grad u) + c u = f by any solver, on any domain, and says how well it went.\n\n\
   -problem constant|smooth : f = 1 with zero Dirichlet data, or f, boundary data and errors from a known solution\n\
+  -coefficient one|waves|exp|rotating : a, or a full matrix, at points: -div (a grad u)\n\
   -solves n                : solves n times and times the last, without what only a first solve does (default 1)\n\
   -report FILE             : the figures of the table as JSON, null where there is none\n\
 Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpatchdg/options has files for -options_file.\n\n";
 
+#include "coefficients.h"
 #include "report.h"
 #include <petscdevice.h>
 #include <petsctime.h>
@@ -17,6 +19,7 @@ Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpat
 /* u(x) = product over d of sin(w_d x_d + d + 1), where one period of w_d fills the domain, so that u fits every kind of boundary */
 typedef struct {
   PetscReal w[3], reaction, alpha[6]; /* alpha: of Robin sides, 0 on others */
+  Material  material;
 } Smooth;
 
 /* Factors of u and of its derivatives at a point. In each direction the points of a cell have few coordinates, which repeat in the same
@@ -86,7 +89,23 @@ static PetscErrorCode Gradient(PetscInt dim, PetscInt n, const PetscReal x[], co
   return 0;
 }
 
-/* du/dn + alpha u; the points of a batch are on sides with the same normal */
+/* n.K grad u / n.K n, where K = I that is the derivative along the normal */
+static PetscScalar DerivativeAlong(Material m, PetscInt dim, const PetscReal x[], const PetscReal normal[], const PetscScalar g[])
+{
+  PetscReal   K[3][3], divergence[3], weight = 0;
+  PetscScalar flux = 0;
+
+  MaterialAt(m, dim, x, K, divergence);
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt e = 0; e < dim; e++) {
+      flux += normal[d] * K[d][e] * g[e];
+      weight += normal[d] * K[d][e] * normal[e];
+    }
+  }
+  return flux / weight;
+}
+
+/* the derivative + alpha u; the points of a batch are on sides with the same normal, by which alpha is found */
 static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
 {
   const Smooth *s = (const Smooth *)ctx;
@@ -104,19 +123,43 @@ static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const 
     MoveTo(s, dim, x + i * dim, &f);
     GradientAt(s, dim, &f, g);
     q[i] = alpha * f.sine[0] * f.sine[1] * f.sine[2];
-    for (PetscInt d = 0; d < dim; d++) q[i] += g[d] * normal[d];
+    q[i] += DerivativeAlong(s->material, dim, x + i * dim, normal, g);
   }
   return 0;
+}
+
+/* -div (K grad u), K not I */
+static PetscScalar MaterialSource(const Smooth *s, PetscInt dim, const PetscReal x[], const Factors *f)
+{
+  const PetscReal u = f->sine[0] * f->sine[1] * f->sine[2];
+  PetscReal       K[3][3], divergence[3];
+  PetscScalar     g[3], sum = 0;
+
+  MaterialAt(s->material, dim, x, K, divergence);
+  GradientAt(s, dim, f, g);
+  for (PetscInt d = 0; d < dim; d++) {
+    sum += PetscSqr(s->w[d]) * K[d][d] * u - divergence[d] * g[d];
+    for (PetscInt e = 0; e < d; e++)
+      sum -= 2 * K[d][e] * s->w[d] * s->w[e] * f->cosine[d] * f->cosine[e] * (dim == 3 ? f->sine[3 - d - e] : 1);
+  }
+  return sum;
 }
 
 static PetscErrorCode Source(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar f[], void *ctx)
 {
   const Smooth *s = (const Smooth *)ctx;
   PetscReal     k = s->reaction;
+  Factors       at;
 
-  for (PetscInt d = 0; d < dim; d++) k += PetscSqr(s->w[d]);
+  for (PetscInt d = 0; d < dim && s->material == ONE; d++) k += PetscSqr(s->w[d]);
   PetscCall(Solution(dim, n, x, normal, f, ctx));
   for (PetscInt i = 0; i < n; i++) f[i] *= k;
+  if (s->material == ONE) return 0;
+  Begin(&at);
+  for (PetscInt i = 0; i < n; i++) {
+    MoveTo(s, dim, x + i * dim, &at);
+    f[i] += MaterialSource(s, dim, x + i * dim, &at);
+  }
   return 0;
 }
 
@@ -276,7 +319,7 @@ int main(int argc, char **argv)
   Smooth             u = {.reaction = 0};
   Figures            figures = {0};
   const char *const  problems[] = {"constant", "smooth"};
-  PetscInt           smooth = 0, solves = 1;
+  PetscInt           smooth = 0, solves = 1, material = ONE;
   char               file[PETSC_MAX_PATH_LEN] = "";
   KSPConvergedReason reason;
   FILE              *fp;
@@ -286,6 +329,7 @@ int main(int argc, char **argv)
   comm = PETSC_COMM_WORLD;
   PetscOptionsBegin(comm, NULL, "Poisson's equation", NULL);
   PetscCall(PetscOptionsEList("-problem", "right-hand side and boundary data", NULL, problems, 2, problems[0], &smooth, NULL));
+  PetscCall(PetscOptionsEList("-coefficient", "coefficient at points", NULL, materials, 4, materials[0], &material, NULL));
   PetscCall(PetscOptionsInt("-solves", "how often; the last one is timed", NULL, solves, &solves, NULL));
   PetscCall(PetscOptionsString("-report", "file for the figures as JSON", NULL, file, file, sizeof(file), NULL));
   PetscOptionsEnd();
@@ -297,6 +341,8 @@ int main(int argc, char **argv)
   PetscCall(Seconds(comm, -1, &figures.setup));
   PetscCall(DMVPatchDGCreate(comm, 3, 3, 3, &dm));
   PetscCall(DMSetFromOptions(dm));
+  u.material = (Material)material;
+  PetscCall(SetMaterial(dm, &u.material));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(DMCreateGlobalVector(dm, &b));
