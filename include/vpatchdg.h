@@ -179,6 +179,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBasis(DM, VPatchDGBasis);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBasis(DM, VPatchDGBasis *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetSerialFunctions(DM, PetscBool);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLocalRefinement(DM, PetscInt levels, const PetscReal point[], const PetscReal sphere[]);

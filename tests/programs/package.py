@@ -232,6 +232,62 @@ def knows_gradients_and_integrals():
     assert abs(vpatchdg.integral(dm, u) - 1) < 1e-13
 
 
+def ring(x):
+    r, angle = 1 + x[..., 0], PI / 2 * x[..., 1]
+    return np.stack([r * np.cos(angle), r * np.sin(angle)], axis=-1)
+
+
+FCG = {'ksp_type': 'fcg', 'ksp_fcg_mmax': 1, 'ksp_norm_type': 'unpreconditioned'}
+
+
+def knows_maps_of_cells():
+    named = vpatchdg.create(dim=2, degree=4, refine=3, map=('annulus', 1, 2, 90))
+    assert not PETSc.Options().hasName('dm_vpatchdg_map')
+    dm = vpatchdg.create(dim=2, degree=4, refine=3, map=ring)
+    for one in named, dm, dm.clone():
+        assert np.allclose(vpatchdg.points(one), vpatchdg.points(dm), rtol=0, atol=1e-13)
+        assert abs(vpatchdg.integral(one, vpatchdg.from_point_values(one, 1)) - 0.75 * PI) < 1e-7
+    corners = np.hypot(*np.moveaxis(vpatchdg.points(dm, at=(0, 1)), -1, 0))
+    assert np.allclose(8 * corners, np.round(8 * corners), rtol=0, atol=1e-12)
+    u = vpatchdg.solve(dm, dirichlet=lambda x: np.log(np.hypot(x[..., 0], x[..., 1])), options=FCG)
+    assert vpatchdg.errors(dm, u, lambda x: np.log(np.hypot(x[..., 0], x[..., 1]))).l2 < 1e-6 and u.iterations < 10
+    assert abs(vpatchdg.evaluate(dm, u.u, [1.2, 0.9]) - np.log(1.5)) < 1e-6
+
+
+def knows_coefficients_at_points():
+    def u(x):
+        return np.sin(x[..., 0] + 2 * x[..., 1])
+
+    def f(x):  # of a = 2 + x, of the diagonal a, 3 a, and of the matrix a (2, 1; 1, 3)
+        phase, a = x[..., 0] + 2 * x[..., 1], 2 + x[..., 0]
+        return [5 * a * np.sin(phase) - np.cos(phase), 13 * a * np.sin(phase) - np.cos(phase), 18 * a * np.sin(phase) - 4 * np.cos(phase)]
+
+    tensors = 1, np.array([1, 3]), np.array([[2, 1], [1, 3]])
+    for i, tensor in enumerate(tensors):
+        for map in None, ring:
+            dm = vpatchdg.create(dim=2, degree=4, refine=3, map=map, coefficient_at='points', reaction=lambda x: 1 + x[..., 1],
+                                 coefficient=lambda x: np.multiply.outer(2 + x[..., 0], tensor))
+            found = vpatchdg.solve(dm, lambda x: f(x)[i] + (1 + x[..., 1]) * u(x), dirichlet=u, options=FCG)
+            assert vpatchdg.errors(dm, found, u).l2 < 5e-6, (i, map, vpatchdg.errors(dm, found, u))
+    assert dm.refine().createGlobalVec().getSize() == 4 * dm.createGlobalVec().getSize()
+    vpatchdg.set_coefficient(dm, lambda x: 2 + x[..., 0], at='points')
+    found = vpatchdg.solve(dm, lambda x: f(x)[0] + (1 + x[..., 1]) * u(x), dirichlet=u, options=FCG)
+    assert vpatchdg.errors(dm, found, u).l2 < 5e-6
+    refused(ValueError, "'points' exist", vpatchdg.set_coefficient, dm, 1, at='nodes')
+    refused(ValueError, 'is needed', vpatchdg.set_coefficient, dm, lambda x: np.ones((len(x), 3)), at='points')
+
+
+def says_what_points_need():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2)
+    refused(PETSc.Error, '-dm_vpatchdg_basis gauss', vpatchdg.set_coefficient, dm, lambda x: 1 + x[..., 0], at='points')
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, coefficient_at='points', coefficient=lambda x: 1 + x[..., 0])
+    refused(PETSc.Error, 'positive', vpatchdg.set_coefficient, dm, lambda x: x[..., 0] - 2, at='points')
+    refused(PETSc.Error, 'annulus', vpatchdg.create, dim=2, map=('annulus', 1))
+    refused(PETSc.Error, 'shear', vpatchdg.create, dim=2, map='spiral')
+    refused(ValueError, 'is needed', vpatchdg.create, dim=2, refine=2, map=lambda x: x[..., 0])
+    refused(ZeroDivisionError, 'zero', vpatchdg.create, dim=2, refine=2, reaction=lambda x: 1 // 0)
+
+
 def knows_that_vectors_outlive_their_makers():
     dm = vpatchdg.create(dim=2, refine=2)
     before = dm.getRefCount()

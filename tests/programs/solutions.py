@@ -189,8 +189,8 @@ def says_which_arguments_there_are():
         refused(ValueError, 'f: a number, a function of points x[n, dim], or an array [cells][points]', vpatchdg.solve, dm, wrong)
         refused(ValueError, 'u: a number or a function', vpatchdg.errors, dm, dm.createGlobalVec(), wrong)
         refused(ValueError, 'f: a number or a function', vpatchdg.estimate, dm, dm.createGlobalVec(), wrong)
-    for name in 'reaction', 'penalty':
-        refused(ValueError, f'{name}: a number is needed, not <function', vpatchdg.create, dim=2, **{name: lambda x: x})
+    refused(ValueError, 'penalty: a number is needed, not <function', vpatchdg.create, dim=2, penalty=lambda x: x)
+    refused(ValueError, "reaction: a number is needed, not 'strong'", vpatchdg.create, dim=2, reaction='strong')
     for name in 'dim', 'degree', 'refine':
         refused(ValueError, f'{name}: an integer is needed, not 1.5', vpatchdg.create, **{name: 1.5})
     for name in 'lower', 'robin', 'boxes', 'grid':

@@ -70,9 +70,24 @@ def points(dm: PETSc.DM, at: Sequence[float] | None = None) -> np.ndarray:
     dim = dm.getDimension()
     if at is None:
         return new_vector('DMVPatchDGGetPoints', dm).getArray().reshape(cells(dm), -1, dim)
-    (lower, upper), grid = bounds(dm), np.meshgrid(*[np.asarray(at, float)] * dim, indexing='ij')
+    gauss = points(dm)
+    if is_mapped(dm, gauss):
+        return np.stack([inside(gauss[..., d], [np.asarray(at, float)] * dim) for d in range(dim)], axis=-1)
+    return _in_boxes(dm, np.asarray(at, float))
+
+
+def _in_boxes(dm: PETSc.DM, at: np.ndarray) -> np.ndarray:
+    (lower, upper), grid = bounds(dm), np.meshgrid(*[at] * dm.getDimension(), indexing='ij')
     reference = np.stack([g.ravel() for g in reversed(grid)], axis=-1)
     return lower[:, None] + (upper - lower)[:, None] * reference
+
+
+def is_mapped(dm: PETSc.DM, gauss: np.ndarray | None = None) -> bool:
+    """Whether cells of this rank are not boxes, by where their Gauss points are."""
+    gauss = points(dm) if gauss is None else gauss
+    at = np.polynomial.legendre.leggauss(round(gauss.shape[1]**(1 / gauss.shape[2])))[0]
+    lower, upper = bounds(dm)
+    return bool((abs(gauss - _in_boxes(dm, (1 + at) / 2)) > 1e-10 * (upper - lower).max(axis=1)[:, None, None]).any())
 
 
 def point_values(dm: PETSc.DM, x: PETSc.Vec, out: PETSc.Vec | None = None, *, at: Sequence[float] | None = None) -> np.ndarray | PETSc.Vec:

@@ -8,7 +8,9 @@ from typing import Callable, Mapping, Sequence
 import numpy as np
 from petsc4py import PETSc
 
-from .library import Callbacks, Handle, Int, Ints, Real, Reals, ask, call, names, reals, value
+from .library import HOST, Callbacks, Handle, Int, Ints, Real, Reals, ask, call, compiled, names, new_vector, reals, value
+
+_kept = []  # functions of DMs, which the DMs that are made of these call again
 
 
 def require(dm: PETSc.DM, right: bool, message: str) -> None:
@@ -52,8 +54,9 @@ def numbers(name: str, given, wanted: str = 'a number is') -> np.ndarray:
 def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: int | Sequence[int | Sequence[float]] | None = None,
            lower: float | Sequence[float] | None = None, upper: float | Sequence[float] | None = None,
            boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | Callable | None = None,
-           robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: float | None = None,
-           coefficient: Callable | np.ndarray | float | None = None, vec_type: str | None = None, mat_type: str | None = None,
+           robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: Callable | float | None = None,
+           coefficient: Callable | np.ndarray | float | None = None, coefficient_at: str | None = None,
+           map: Callable | str | tuple | None = None, map_degree: int | None = None, vec_type: str | None = None, mat_type: str | None = None,
            prefix: str | None = None, comm=None) -> PETSc.DM:
     """Creates a mesh, with the polynomials and the operator -div(a grad u) + c u on it: a DM of type vpatchdg that is set up. Collective.
 
@@ -84,10 +87,19 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         alpha of Robin sides, by default 1, in du/dn + alpha u = g [1 / length].
     penalty : float, optional
         A factor of the penalty, by default 1.
-    reaction : float, optional
-        The number c >= 0, by default 0.
+    reaction : float or callable, optional
+        c >= 0, by default 0: a number, or a function of points x[n, dim] with values [n].
     coefficient : callable, array or float, optional
         a, by default 1, as `set_coefficient` takes it.
+    coefficient_at : {'cells', 'points'}, optional
+        Whether a function is called at the centres of cells, so that a is constant in each cell, or at all quadrature points. By default 'points'
+        with a map, else 'cells'.
+    map : callable, str or tuple, optional
+        Takes the boxes to physical space, where cells are curved: a function of points x[n, dim] of the boxes that returns points [n, dim], or the name
+        of a map and its numbers, ('annulus', 1, 2, 90), as -dm_vpatchdg_map and -dm_vpatchdg_map_parameters take them. The function is called once,
+        at the nodes of cells; `dm.refine()` halves the cells that it gave.
+    map_degree : int, optional
+        The degree of the polynomials that map cells, by default that of the functions.
     vec_type, mat_type : str, optional
         PETSc's types: 'cuda' puts vectors and work on the GPU, 'aij' assembles matrices.
     prefix : str, optional
@@ -107,9 +119,12 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         The library refuses a value; the message says which values exist.
     """
     for name, number, kind in (('dim', dim, Integral), ('degree', degree, Integral), ('refine', refine, Integral), ('penalty', penalty, Number),
-                               ('reaction', reaction, Number)):
+                               ('reaction', None if callable(reaction) else reaction, Number), ('map_degree', map_degree, Integral)):
         if not (number is None or isinstance(number, kind)):
             raise ValueError(f'{name}: {"a number" if kind is Number else "an integer"} is needed, not {number!r}')
+    if coefficient_at not in (None, 'cells', 'points'):
+        raise ValueError(f"coefficient_at: 'cells' and 'points' exist, not {coefficient_at!r}")
+    at_points = callable(coefficient) and (coefficient_at or ('cells' if map is None else 'points')) == 'points'
     dm = PETSc.DM().create(comm=comm)
     dm.setType('vpatchdg')
     dm.setDimension(dim)
@@ -136,20 +151,84 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if robin is not None:
         call('DMVPatchDGSetRobin', dm, reals(_vectors('robin', robin, (2 * dim,))))
     for name, number in (('Penalty', penalty), ('Reaction', reaction)):
-        if number is not None:
+        if number is not None and not callable(number):
             call(f'DMVPatchDGSet{name}', dm, Real(number))
     if vec_type is not None:
         dm.setVecType(vec_type)
     if mat_type is not None:
         dm.setMatType(mat_type)
+    if map_degree is not None:
+        call('DMVPatchDGSetMapDegree', dm, Int(map_degree))
+    if at_points or callable(reaction):
+        call('DMVPatchDGSetBasis', dm, value('VPatchDGBases', 'gauss'))
     dm.setOptionsPrefix(prefix)
-    dm.setFromOptions()
+    _set_map(dm, map, callbacks, prefix or '')
     callbacks.run(dm.setUp)
     if robin is not None and not callable(boundary):
         _require_robin(dm, dim)
     if coefficient is not None:
-        set_coefficient(dm, coefficient)
+        set_coefficient(dm, coefficient, at='points' if at_points else 'cells')
+    if callable(reaction):
+        _call_at_points(dm, 'DMVPatchDGSetReactionFunction', reaction, 1)
     return dm
+
+
+def _set_map(dm: PETSc.DM, map: Callable | str | tuple | None, callbacks: Callbacks, prefix: str) -> None:
+    """Reads the DM's options, and gives it its map unless they do. Collective."""
+    database, option = PETSc.Options(), prefix + 'dm_vpatchdg_map'
+    if map is None or callable(map) or database.hasName(option):
+        dm.setFromOptions()
+    else:
+        name, *parameters = (map,) if isinstance(map, str) else map
+        added = {option: name, **({f'{option}_parameters': ','.join(repr(float(p)) for p in parameters)} if parameters else {})}
+        for key, word in added.items():
+            database.setValue(key, word)
+        try:
+            dm.setFromOptions()
+        finally:
+            for key in added:
+                database.delValue(key)
+    if not callable(map) or database.hasName(option):
+        return
+    boxes = dm.clone()
+    callbacks.run(boxes.setUp)
+    nodes = new_vector('DMVPatchDGGetMapCoordinates', boxes)
+    x = nodes.getArray().reshape(-1, dm.getDimension()).copy()
+    nodes.getArray()[...] = np.broadcast_to(together(dm, ask, map, x, None, (x.shape[1:],)), x.shape).ravel()
+    call('DMVPatchDGSetMapCoordinates', dm, Handle(nodes.handle))
+    boxes.destroy()
+
+
+def _call_at_points(dm: PETSc.DM, setter: str, function: Callable, *components: int) -> None:
+    """Has the DM call a function at its points: the coefficient with a number of components, or the reaction. Collective."""
+    callbacks = Callbacks()
+    _kept.append(callbacks)
+    if compiled(function) is None:
+        call('DMVPatchDGSetSerialFunctions', dm, ctypes.c_int(True))
+    given = [Int(components[0])] if 'Coefficient' in setter else []
+    try:
+        callbacks.call(setter, dm, *given, callbacks.batch(function, *components), ctypes.c_int(HOST), None)
+    finally:
+        callbacks.error = None
+
+
+def _set_coefficient_at_points(dm: PETSc.DM, a: Callable) -> None:
+    """Collective."""
+    if compiled(a) is not None:
+        return _call_at_points(dm, 'DMVPatchDGSetCoefficientFunction', a, 1)
+    dim = dm.getDimension()
+    each = (), (dim,), (dim, dim)
+    x = new_vector('DMVPatchDGGetPoints', dm).getArray().reshape(-1, dim)[:4]  # of one cell, or of none
+    found = together(dm, ask, a, x, None, each)
+    # the number of indices of a at a point, also on ranks without cells
+    rank = int(maximum(dm, found.ndim - 1 if len(x) and found.ndim else 0))
+    upper = np.triu_indices(dim)  # xx, xy, xz, yy, yz, zz
+
+    def values(x):
+        found = ask(a, x, None, (each[rank],))
+        return found if rank < 2 else found[:, upper[0], upper[1]]
+
+    _call_at_points(dm, 'DMVPatchDGSetCoefficientFunction', values, (1, dim, len(upper[0]))[rank])
 
 
 def _require_robin(dm: PETSc.DM, dim: int) -> None:
@@ -286,8 +365,8 @@ def coefficient(dm: PETSc.DM) -> np.ndarray:
     return np.ctypeslib.as_array(a, (n,)).copy() if a and n else np.ones(n)
 
 
-def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float) -> None:
-    """Sets the coefficient a, which is constant on each cell. Matrices of the DM and their preconditioners follow. Collective.
+def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float, at: str = 'cells') -> None:
+    """Sets the coefficient a, constant on each cell or varying in it. Matrices of the DM and their preconditioners follow. Collective.
 
     Parameters
     ----------
@@ -296,20 +375,29 @@ def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float) -> None:
     a : float, array_like or callable
         A positive number; or an array of this rank's cells: one number per cell [cells], or dim numbers per cell [cells][dim], the diagonal of a
         tensor. A callable is given the cells' centres x[cells, dim] and returns such an array.
+    at : {'cells', 'points'}
+        With 'points' a is a function of points x[n, dim] that is called at all quadrature points, again for each DM that is made of this one. It
+        returns numbers [n], the diagonals of tensors [n, dim], or symmetric matrices [n, dim, dim]; a compiled function gives numbers. The DM needs the
+        Gauss basis, which it has with a map or `create(coefficient_at='points')`.
 
     Raises
     ------
     ValueError
-        The shape is wrong on one rank.
+        The shape is wrong on one rank, or `at` is unknown.
     PETSc.Error
         A number is not positive.
     """
+    if at not in ('cells', 'points'):
+        raise ValueError(f"at: 'cells' and 'points' exist, not {at!r}")
+    if at == 'points' and callable(a):
+        return _set_coefficient_at_points(dm, a)
     n, dim = cells(dm), dm.getDimension()
     if callable(a):
         a = together(dm, ask, a, np.mean(bounds(dm), axis=0), None, ((), (dim,)))
     a = together(dm, numbers, 'the coefficient', a, 'a number, an array of numbers or a function of the cells\' centres is')
     require(dm, a.shape in ((), (n,), (n, dim)), f'the coefficient has the shape {a.shape}. It is one number, or for the {n} cells of this rank one '
-            f'number per cell, ({n},), or {dim} numbers per cell, ({n}, {dim}), which are the diagonal of a tensor. Full tensors do not exist.')
+            f'number per cell, ({n},), or {dim} numbers per cell, ({n}, {dim}), which are the diagonal of a tensor. A function of points may '
+            "return matrices, with create(coefficient_at='points') and set_coefficient(at='points').")
     if a.ndim == 2:
         call('DMVPatchDGSetTensorCoefficient', dm, reals(a))
     else:

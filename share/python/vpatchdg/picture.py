@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from petsc4py import PETSc
 
-from .fields import gather, inside, point_values
+from .fields import gather, inside, is_mapped, point_values, points
 from .library import degree
 from .mesh import bounds, cells, maximum, require
 
@@ -49,27 +49,37 @@ def _values(dm: PETSc.DM, u, where: dict[int, float], cut: np.ndarray, positions
     return inside(point_values(dm, u)[cut], at)
 
 
-def _draw_field(ax, low, high, positions, values, style):
-    """values [cells][m^2], continuous in a cell: two triangles between four points"""
+def _draw_field(ax, low, high, positions, curved, values, style):
+    """values [cells][m^2], continuous in a cell: two triangles between four points; curved: None, or where they are [cells][m^2][2]"""
     m = len(positions)
     x, y = (low[:, None, d] + (high - low)[:, None, d] * positions for d in range(2))
     corner = np.arange(m - 1) + m * np.arange(m - 1)[:, None]
     halves = np.stack([corner, corner + 1, corner + m + 1], -1), np.stack([corner, corner + m + 1, corner + m], -1)
     triangles = np.concatenate(halves).reshape(-1, 3) + m * m * np.arange(len(low))[:, None, None]
     x, y = np.repeat(x[:, None], m, axis=1), np.repeat(y[:, :, None], m, axis=2)
+    if curved is not None:
+        x, y = curved[..., 0], curved[..., 1]
     return ax.tripcolor(x.ravel(), y.ravel(), triangles.reshape(-1, 3), values.ravel(), shading='gouraud', rasterized=True, **style)
 
 
-def _draw_plane(ax, low, high, positions, values, mesh, colorbar, style):
+def _around(m: int) -> np.ndarray:
+    """The numbers of the points on the sides of a grid of m times m, around it."""
+    grid = np.arange(m * m).reshape(m, m)
+    return np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
+
+
+def _draw_plane(ax, low, high, positions, curved, values, mesh, colorbar, style):
     from matplotlib.collections import PolyCollection
     if values is not None:
-        drawn = _draw_field(ax, low, high, positions, values, style)
+        drawn = _draw_field(ax, low, high, positions, curved, values, style)
         if colorbar:
             ax.figure.colorbar(drawn, ax=ax)
     if mesh or values is None:
-        corners = [np.stack([i[:, 0], j[:, 1]], axis=-1) for i, j in ((low, low), (high, low), (high, high), (low, high))]
+        corners = np.stack([np.stack([i[:, 0], j[:, 1]], axis=-1) for i, j in ((low, low), (high, low), (high, high), (low, high))], axis=1)
+        if curved is not None:
+            corners = curved[:, _around(len(positions))]
         lines = dict(edgecolors='black', linewidths=0.4) if values is not None else {'edgecolors': 'black', 'linewidths': 0.6, **style}
-        ax.add_collection(PolyCollection(np.stack(corners, axis=1), facecolors='none', **lines))
+        ax.add_collection(PolyCollection(corners, facecolors='none', **lines))
         ax.autoscale_view()
     ax.set_aspect('equal')
 
@@ -138,20 +148,25 @@ def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x:
         where = {2: _middle(dm, 2)}
     free = [d for d in range(dim) if d not in where]
     require(dm, u is not None or len(free) == 2, 'plot(): a graph along a line is that of a function; give u')
+    mapped = maximum(dm, is_mapped(dm)) > 0
+    require(dm, not mapped or dim == 2 and not where, 'plot(): of mapped cells there are pictures in 2D, no slices and graphs. line() has values along a '
+            'line, and a .vtu file (dm and u viewed by PETSc.Viewer().createVTK) is for ParaView')
     cut, *corners = _cut(dm, where)
     low, high = (gather(dm, c[cut][:, free]) for c in corners)
-    positions = values = None
+    positions, values, curved = np.linspace(0, 1, 2 * degree(dm) + 1) if mapped else None, None, None
     if u is not None:
         most = int((MOST / len(low))**(1 / len(free)))
         positions = np.linspace(0, 1, min(max(most, 2), (2 if len(free) == 2 else 8) * degree(dm) + 1))
         values = gather(dm, _values(dm, u, where, cut, positions, corners))
+    if mapped:
+        curved = gather(dm, points(dm, positions).reshape(cells(dm), -1)).reshape(-1, len(positions)**2, 2)
     if dm.comm.rank:
         return None
     on = pyplot.subplots()[1] if ax is None else ax
     if len(free) == 1:
         _draw_graph(on, low, high, positions, values, style)
     else:
-        _draw_plane(on, low, high, positions, values, mesh, colorbar, style)
+        _draw_plane(on, low, high, positions, curved, values, mesh, colorbar, style)
     on.set_xlabel(AXES[free[0]])
     on.set_ylabel('u' if len(free) == 1 else AXES[free[1]])
     if where:

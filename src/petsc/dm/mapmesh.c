@@ -70,7 +70,8 @@ static PetscErrorCode FillByFunction(DM dm, VpMesh mesh, VpMap map)
 
   PetscFunctionBegin;
   f.batch = PetscMax(1, POINTS / VpMapNodes(map->dim, map->degree));
-  VpLoopHeavy((mesh->nown + f.batch - 1) / f.batch, FillNodes, &f);
+  if (DMVPatchDGData(dm)->serial) FillNodes(&f, 0, 0, (mesh->nown + f.batch - 1) / f.batch);
+  else VpLoopHeavy((mesh->nown + f.batch - 1) / f.batch, FillNodes, &f);
   PetscCall((PetscErrorCode)f.error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

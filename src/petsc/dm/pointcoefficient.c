@@ -138,3 +138,30 @@ PetscErrorCode DMVPatchDGSetReactionFunction(DM dm, VPatchDGBatch c, PetscMemTyp
   PetscCall(RenewOperators(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@
+   DMVPatchDGSetSerialFunctions - Says whether one thread at a time calls the functions that a DM keeps: map, coefficient, reaction
+
+   Logically Collective
+
+   Input Parameters:
++  dm     - the DM
+-  serial - `PETSC_TRUE`: the thread that calls the DM calls the functions; `PETSC_FALSE` (default): several threads call them
+
+   Level: advanced
+
+   Note:
+   Functions need this if they call PETSc, or if they are in a language whose interpreter one thread at a time may use. DMs that
+   `DMRefine()`, `DMCoarsen()` and `DMClone()` make inherit it.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetMap()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetReactionFunction()`, `VPatchDGBatch`
+@*/
+PetscErrorCode DMVPatchDGSetSerialFunctions(DM dm, PetscBool serial)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  dg->serial = serial;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -58,7 +58,8 @@ static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool si
   for (int side = sides ? 0 : -1; side < (sides ? nside : 0); side++) {
     SetPoints(&c, side);
     c.first = sides ? (size_t)(side * face) : 0;
-    VpLoop(mesh->nown, CallCells, &c);
+    if (DMVPatchDGData(dm)->serial) CallCells(&c, 0, 0, mesh->nown);
+    else VpLoop(mesh->nown, CallCells, &c);
   }
   *values = c.values;
   PetscCall(VpTogether(mesh->comm, (PetscErrorCode)c.error));
