@@ -220,6 +220,12 @@ SKIP: {
   ok(-s "$folder/rock.png" && $said =~ /permeability and pressure, 2592 unknowns$/m, 'rock_py_draws_what_rock_saves') or diag($said);
 }
 
+# annulus: errors of full order on curved cells, on any number of ranks
+for my $ranks (1, 3) {
+  my @rows = run($ranks, 'annulus', '') =~ /^ *(\d+) +(\d+) +(\S+) +(\S+)(?:  (\S+) (\S+))?$/mg;
+  ok(@rows == 18 && $rows[13] <= 9 && $rows[14] < 1.3e-6 && $rows[16] > 13 && $rows[17] > 7, "annulus_has_errors_of_full_order, $ranks ranks") or diag(join(' ', map { $_ // '-' } @rows));
+}
+
 # channel: thin cells at walls, and guesses
 for my $ranks (1, 3) {
   my @told = run($ranks, 'channel', '-steps 6') =~ /t = (\S+): (\d) iterations, error (\S+)/g;
@@ -234,7 +240,7 @@ ok(defined $error && $error < 1e-3, 'channel_takes_another_grid');
 # Python: nonlinear, fieldsplit, heat and eigenvalues on several ranks
 SKIP: {
   my $python = python();
-  skip('no python3 with a petsc4py of this PETSc', 11) if !$python;
+  skip('no python3 with a petsc4py of this PETSc', 15) if !$python;
   for my $ranks (1, 2) {
     my $said = `tests/support/run.sh $ranks $python -B examples/nonlinear.py 2>&1`;
     my ($steps, $error) = $said =~ /^(\d) steps of Newton, \d+ iterations, L2 error (\S+)$/m;
@@ -247,6 +253,14 @@ SKIP: {
     my $said = `tests/support/run.sh $ranks $python -B examples/adapt.py -most 2000 2>&1`;
     my ($unknowns, $error) = $said =~ /^ *(\d+) +\d+ +(\S+)\n\z/m;
     ok(defined $error && $unknowns < 2500 && $error < 8e-4, "adapt_py_converges, $ranks ranks") or diag($said);
+  }
+  for my $ranks (1, 2) {
+    my $said = `tests/support/run.sh $ranks $python -B examples/porous.py 2>&1`;
+    my ($its, $flow) = $said =~ /(\d+) iterations, (\S+) flows through$/m;
+    ok(defined $flow && $its <= 20 && abs($flow - 1.3923) < 1e-3, "porous_lets_water_through, $ranks ranks") or diag($said);
+    $said = `tests/support/run.sh $ranks $python -B examples/terrain.py -steps 3 2>&1`;
+    my @told = $said =~ /t = \S+: (\d+) iterations, pressure does (\S+) of its energy/g;
+    ok(@told == 6 && !(grep { $_ % 2 ? $told[$_] > 1e-6 : $told[$_] > 25 } 0 .. 5), "terrain_guides_the_wind, $ranks ranks") or diag($said);
   }
   my $heat = "$python -B examples/heat.py -dm_vpatchdg_dim 2 -dm_refine 4";
   for my $type ('bdf -ts_atol 1e-6', 'cn', 'arkimex -ts_arkimex_fully_implicit -ts_arkimex_type 3') {
