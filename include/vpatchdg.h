@@ -88,7 +88,7 @@ S*/
 typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
 
 /*S
-   VPatchDGBatch - A user function of many points: a field, its gradient, data on the boundary, or a map
+   VPatchDGBatch - A user function of many points: a field, its gradient, data on the boundary, a map, or a coefficient
 
    Input Parameters:
 +  dim    - 2 or 3
@@ -96,14 +96,17 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
 .  x      - [n][dim] the points
 .  normal - [dim] the outward unit normal, the same for all points, in host memory; `NULL` for points inside the domain
 -  ctx    - the context that was passed to `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`,
-            `DMVPatchDGComputeErrorsBatch()` or `DMVPatchDGSetMap()`
+            `DMVPatchDGComputeErrorsBatch()`, `DMVPatchDGSetMap()` or `DMVPatchDGSetCoefficientFunction()`
 
    Output Parameter:
-.  value - [n] the field or the data on the boundary, or [n][dim] the gradient or the points to which x is mapped
+.  value - [n] the field or the data on the boundary, or [n][dim] the gradient or the points to which x is mapped, or
+           [n][components] a coefficient
 
    Level: intermediate
 
    Notes:
+   On curved sides normals differ from point to point. Points with the same normal come together, so n may be 1 there.
+
    Points are ordered cell by cell, and within a cell with x fastest. The function returns 0 on success. Any other value is an
    error code, which the caller of the function returns.
 

@@ -365,7 +365,8 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
 
    With one number per cell, a smooth coefficient reduces the order of convergence to two, whatever the degree
    (`DMVPatchDGSetCoefficient()`). This estimate does not see that error, because it knows only these numbers.
-   `DMVPatchDGEstimateWithCoefficient()` sees it.
+   `DMVPatchDGEstimateWithCoefficient()` sees it. The cure is a coefficient at points, `DMVPatchDGSetCoefficientFunction()`, for which there
+   is no estimate yet.
 
    It is an error if the coefficient is a tensor. In tests with smooth and singular solutions, the square root of the sum of eta^2 over all
    cells was 2 to 5 times the L2 error of the gradient.
