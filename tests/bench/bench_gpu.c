@@ -118,6 +118,28 @@ static PetscErrorCode MeasureData(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A x where the coefficient is given at points, as a diagonal and as a full matrix, on a coarser mesh: such operators have many numbers.
+   A x reads x, G, and H and sigma of the sides, and writes y. */
+static PetscErrorCode MeasureAtPoints(Bench *bench, int degree, PetscInt refine)
+{
+  PetscFunctionBeginUser;
+  for (int full = 0; full < 2; full++) {
+    const int    dim = bench->dim, components = full ? dim * (dim + 1) / 2 : dim;
+    const double at_sides = 2. * dim * VpMetricRows(dim, components) / (degree + 1);
+    Work         w;
+
+    bench->points = components;
+    PetscCall(WorkCreate(bench, degree, refine, &w));
+    w.precision = VP_DOUBLE;
+    PetscCall(SetRightHandSide(&w, 1));
+    PetscCall(Measure(&w, full ? "A x, a matrix at points" : "A x, a diagonal at points", Multiply,
+                      (Traffic){.bytes = 8 * (2 + components + at_sides)}));
+    PetscCall(WorkDestroy(&w));
+  }
+  bench->points = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- runs */
 
 typedef struct {
@@ -132,10 +154,12 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
 {
   const PetscBool cycles = (PetscBool)(o->parts[KERNELS] || o->parts[SPACES] || o->parts[SOLVES]);
   const int       precisions = o->large ? 1 : cycles ? 2 : 0;
+  PetscBool       adaptive;
   Work            w;
 
   PetscFunctionBeginUser;
   PetscCall(WorkCreate(bench, degree, refine, &w));
+  adaptive = VpMeshIsAdaptive(w.outer->mesh);
   if (o->parts[DATA]) PetscCall(MeasureData(&w));
   if (o->parts[OPTIONS]) PetscCall(MeasureOptions(&w));
   for (int p = 0; p < precisions; p++) {
@@ -147,6 +171,7 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
     PetscCall(PCDestroy(&w.pc));
   }
   PetscCall(WorkDestroy(&w));
+  if (o->parts[KERNELS] && !adaptive) PetscCall(MeasureAtPoints(bench, degree, PetscMax(1, refine - 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

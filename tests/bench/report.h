@@ -11,6 +11,7 @@ typedef struct {
   PetscBool        varying; /* does the coefficient differ from cell to cell? */
   PetscReal        jump;    /* is it 1 and this in turn? 0: no */
   PetscInt         levels;  /* as PCVPatchDGSetLevels() takes them */
+  int              points;  /* numbers of the coefficient at a point; 0: it is not given there */
   double           enough;  /* seconds to repeat a figure for */
   double           copy;    /* bytes a second, read and written, of a copy of large arrays */
   FILE            *json;    /* or NULL */

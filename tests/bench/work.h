@@ -47,6 +47,29 @@ static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a full matrix I + v v^T whose direction turns */
+static inline PetscErrorCode TurningMatrix(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[],
+                                           void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++, x += dim) {
+    const PetscReal v[3] = {PetscCosReal(3 * x[0]), PetscSinReal(3 * x[0]), dim == 3 ? x[2] : 0};
+
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) *a++ = (d == e) + v[d] * v[e];
+    }
+  }
+  return PETSC_SUCCESS;
+}
+
+/* The coefficient 1 at points, or a full matrix. */
+static inline PetscErrorCode GivePoints(DM dm, const Bench *bench)
+{
+  PetscFunctionBeginUser;
+  if (bench->points > bench->dim) PetscCall(DMVPatchDGSetCoefficientFunction(dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, NULL));
+  else if (bench->points) PetscCall(DMVPatchDGSetBasis(dm, VPATCHDG_BASIS_GAUSS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refine, Work *w)
 {
   PetscLogDouble start, end;
@@ -58,6 +81,7 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
   PetscCall(DMSetFromOptions(w->dm));
+  PetscCall(GivePoints(w->dm, bench));
   PetscCall(DMSetUp(w->dm));
   PetscCall(PetscTime(&end));
   w->setup[0] = end - start;
