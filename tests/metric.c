@@ -402,6 +402,42 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode fluxes_are_those_of_the_host(void)
+{
+  const int without_periods[] = {1, 3};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(without_periods); i++) {
+    char        options[512];
+    DM          dm[2];
+    Vec         x[2];
+    PetscInt    dim;
+    PetscScalar flux[2];
+    PetscReal   apart = 0, largest = 0;
+
+    for (int b = 0; b < 2; b++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s", turning[without_periods[i]], b ? " -dm_vpatchdg_backend host" : ""));
+      PetscCall(TurningDM(options, &dm[b]));
+      PetscCall(DMCreateGlobalVector(dm[b], &x[b]));
+    }
+    PetscCall(VecSetRandom(x[0], NULL));
+    PetscCall(VecCopy(x[0], x[1]));
+    PetscCall(DMGetDimension(dm[0], &dim));
+    for (PetscInt side = 0; side < 2 * dim; side++) {
+      for (int b = 0; b < 2; b++) PetscCall(DMVPatchDGIntegrateFlux(dm[b], x[b], side, &flux[b]));
+      apart = PetscMax(apart, PetscAbsScalar(flux[1] - flux[0]));
+      largest = PetscMax(largest, PetscAbsScalar(flux[1]));
+    }
+    TapOk((PetscBool)(apart <= 1e-13 * largest && largest > 0), "fluxes_are_those_of_the_host, %s: %.1e", turning[without_periods[i]],
+          (double)(apart / largest));
+    for (int b = 0; b < 2; b++) {
+      PetscCall(VecDestroy(&x[b]));
+      PetscCall(DMDestroy(&dm[b]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -409,6 +445,7 @@ int main(int argc, char **argv)
   PetscCall(both_bases_have_the_same_operator());
   PetscCall(matrices_are_equal_and_symmetric());
   PetscCall(polynomials_are_reproduced());
+  PetscCall(fluxes_are_those_of_the_host());
   PetscCall(jumps_inside_of_cells_become_means());
   PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());

@@ -57,6 +57,7 @@ PetscErrorCode VpPointVectorCheck(const VpField *field, VpGivenKind given, int c
 /* a quantity at the points of a set, `numbers` at each; x NULL: the coordinates */
 typedef struct {
   VpLevel       level;
+  const VpOps  *ops;
   VpGrid        grid[3]; /* n of them, one for each number or, with a map, for each derivative */
   int           n, numbers;
   const double *x;
@@ -68,8 +69,8 @@ static PetscErrorCode EvaluateAtPlaces(void *context, const VpPlaces *places, do
   const Evaluation *e = (const Evaluation *)context;
   double           *to = e->to + (size_t)places->first * (size_t)VpGridSize(e->grid) * (size_t)e->numbers;
 
-  if (!e->x) return e->level->ops->coordinates(&e->level->view, places, e->grid, to);
-  return e->level->ops->evaluate(&e->level->view, places, e->n, e->grid, e->x, to);
+  if (!e->x) return e->ops->coordinates(&e->level->view, places, e->grid, to);
+  return e->ops->evaluate(&e->level->view, places, e->n, e->grid, e->x, to);
 }
 
 /* Makes the grids of a quantity on a set from the grid of a cell, which is the first. On sides of mapped cells the outward derivative, and
@@ -92,18 +93,20 @@ static void ChooseGrids(const VpField *field, VpSet set, VpPointKind what, Evalu
   }
 }
 
+/* What flows out is found on the host, where the numbers are that it needs of the metric. */
 PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPointKind what, const double points[], Vec x, Vec to)
 {
-  const int  dim = field->mesh->dim;
-  const int  needs[] = {[VP_COORDINATES] = VP_NEEDS_POINTS, [VP_SLOPE] = VP_NEEDS_GRADIENT, [VP_OUTFLOW] = VP_NEEDS_OUTFLOW};
-  VpValues   xv = {0}, values;
-  VpGrid     cell;
-  Evaluation e = {.level = field->level};
+  const int        dim = field->mesh->dim;
+  const VpBackend *backend = what == VP_OUTFLOW ? &VpBackendHost : field->level->backend;
+  const int        needs[] = {[VP_COORDINATES] = VP_NEEDS_POINTS, [VP_SLOPE] = VP_NEEDS_GRADIENT, [VP_OUTFLOW] = VP_NEEDS_OUTFLOW};
+  VpValues         xv = {0}, values;
+  VpGrid           cell;
+  Evaluation       e = {.level = field->level, .ops = backend->ops(VP_DOUBLE, dim, field->basis->degree)};
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, points, &cell));
-  if (x) PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
-  PetscCall(VpValuesGet(field->level->backend, to, VP_WRITE, &values));
+  if (x) PetscCall(VpValuesGet(backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(backend, to, VP_WRITE, &values));
   e.x = xv.at;
   for (int i = 0; i < (given == VP_GIVEN_SOURCE ? 1 : 2 * dim); i++) {
     const VpSet  set = {given, given == VP_GIVEN_SOURCE ? -1 : i};
@@ -118,8 +121,8 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
     e.grid[0] = cell;
     ChooseGrids(field, set, what, &e);
     e.to = values.at + VpCountPointsBefore(field, set) * (size_t)e.numbers;
-    loop.batch = VpFieldBatch(field, e.grid, set);
-    PetscCall(VpOnBackend(field, &loop));
+    loop.batch = what == VP_OUTFLOW ? VpHostBatch(e.grid) : VpFieldBatch(field, e.grid, set);
+    PetscCall(what == VP_OUTFLOW ? VpOnHost(field, &loop) : VpOnBackend(field, &loop));
   }
   PetscCall(VpValuesRestore(&values));
   if (x) PetscCall(VpValuesRestore(&xv));
