@@ -35,7 +35,7 @@ typedef struct {
 } VpRow;
 typedef struct {
   double slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], weight[VP_MAX_N]; /* as in VpMetricView */
-} VpMetricTables;
+} VpMetricBasis;
 typedef struct VpRows_ VpRows;
 struct VpRows_ {
   VpLevel level;
@@ -43,8 +43,8 @@ struct VpRows_ {
   size_t  most; /* entries of a row, if equal columns count apart */
   /* Computes row `at` of a cell, without equal columns. position: global positions of the local cells */
   PetscErrorCode (*create)(const VpRows *, const PetscInt position[], int32_t cell, int at, VpRow *);
-  VpMetricView   metric; /* of a level with a metric, on the host, for own cells and those beyond their sides */
-  VpMetricTables tables; /* of `metric` */
+  VpMetricView  metric; /* of a level with a metric, on the host, for own cells and those beyond their sides */
+  VpMetricBasis tables; /* of `metric` */
 };
 /* metricview.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);

@@ -13,7 +13,7 @@ void VpMetricSlopes(const VpBasis *gauss, double slope[])
   }
 }
 
-static void FindTables(const VpBasis *gauss, VpMetricTables *t)
+static void FindTables(const VpBasis *gauss, VpMetricBasis *t)
 {
   const int n = gauss->n;
   double    x[VP_MAX_N];
@@ -26,11 +26,11 @@ static void FindTables(const VpBasis *gauss, VpMetricTables *t)
 
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
-  VpMetricView  *m = &level->view.metric;
-  const size_t   cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
-  const size_t   n = (size_t)level->basis.n, face = ndof / n, rows = (size_t)VpMetricRows((int)dim, metric->components);
-  VpMetricTables t;
-  const double  *root = !level->outer && metric->entry ? metric->entry : metric->root;
+  VpMetricView *m = &level->view.metric;
+  const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
+  const size_t  n = (size_t)level->basis.n, face = ndof / n, rows = (size_t)VpMetricRows((int)dim, metric->components);
+  VpMetricBasis t;
+  const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
   PetscFunctionBegin;
   m->period = metric->ncell > 0 ? metric->ncell : 1;
