@@ -54,8 +54,8 @@ template <class T, int DIM, int N>
 struct Cells {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Run(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost, const void *b,
-                            void *x)
+  static PetscErrorCode SolveRange(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost,
+                                   const void *b, void *x)
   {
     return VpCudaLaunch("cells", SolveCells<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost),
                         first, last, (const T *)b, (T *)x);
@@ -64,5 +64,5 @@ struct Cells {
 
 void VpCudaCellsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Cells>(precision, dim, degree, [ops](auto of) { ops->solve_cells = of.Run; });
+  VpCudaForKind<Cells>(precision, dim, degree, [ops](auto of) { ops->solve_cells = of.SolveRange; });
 }

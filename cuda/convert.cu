@@ -255,7 +255,7 @@ template <class T, int DIM, int N>
 struct Conversions {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Plan(const VpView *view, ConvertPlan<T, N> **plan)
+  static PetscErrorCode GetPlan(const VpView *view, ConvertPlan<T, N> **plan)
   {
     auto fill = [view](ConvertPlan<T, N> *p) {
       PetscFunctionBegin;
@@ -269,12 +269,12 @@ struct Conversions {
     return VpCudaPlans<ViewPlans<T, DIM, N>>(view).convert.Get(plan, fill);
   }
 
-  static PetscErrorCode Out(const VpView *view, PetscBool add, double scale, const void *x, double *z)
+  static PetscErrorCode Leave(const VpView *view, PetscBool add, double scale, const void *x, double *z)
   {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    PetscCall(Plan(view, &plan));
+    PetscCall(GetPlan(view, &plan));
     PetscCall(VpCudaLaunch("leave", LeaveCells<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, Roots(view), view->nown, add, scale,
                            (const T *)x, z));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -292,7 +292,8 @@ struct Conversions {
   };
 
   template <class Hanging>
-  static PetscErrorCode Cells(const Entering &e, const Field<double> &field, const Hanging &hanging, const SplitCells &cell, int border)
+  static PetscErrorCode EnterFromCells(const Entering &e, const Field<double> &field, const Hanging &hanging, const SplitCells &cell,
+                                       int border)
   {
     const int32_t count = cell.n[border], here = VpBlocks(count, S::cells);
     double       *partial = (double *)e.plan->partial.p + *e.blocks;
@@ -303,7 +304,8 @@ struct Conversions {
   }
 
   template <class Hanging>
-  static PetscErrorCode Tiles(const Entering &e, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging, int border)
+  static PetscErrorCode EnterFromTiles(const Entering &e, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging,
+                                       int border)
   {
     typedef TilesFor<N, Hanging> Tiles;
     const int32_t                count = tiles.tile.n[border];
@@ -316,20 +318,21 @@ struct Conversions {
   }
 
   template <class Hanging>
-  static PetscErrorCode Subtract(const Entering &e, const Field<double> &field, const Hanging &hanging)
+  static PetscErrorCode EnterResidual(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      e.outer, 0, e.view->nown, field.x, e.ghosts, [=](const auto &tiles, int border) { return Tiles(e, tiles, field, hanging, border); },
-      [=](const SplitCells &cell, int border) { return Cells(e, field, hanging, cell, border); });
+      e.outer, 0, e.view->nown, field.x, e.ghosts,
+      [=](const auto &tiles, int border) { return EnterFromTiles(e, tiles, field, hanging, border); },
+      [=](const SplitCells &cell, int border) { return EnterFromCells(e, field, hanging, cell, border); });
   }
 
   /* b = enter scale f, with the sums */
-  static PetscErrorCode EnterAll(const Entering &e)
+  static PetscErrorCode EnterWithoutX(const Entering &e)
   {
     SplitCells all;
 
     all.n[VP_INNER] = e.view->nown;
-    return Cells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
+    return EnterFromCells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
   }
 
   /* the same after the residual */
@@ -343,13 +346,13 @@ struct Conversions {
     PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
     PetscCall(ops->apply(e.outer, 0, nown, x, e.ghosts, e.f, r));
     e.f = (const double *)r;
-    PetscCall(EnterAll(e));
+    PetscCall(EnterWithoutX(e));
     PetscCall(VpBackendCuda.give_back(r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* The residual on a mesh with hanging sides. If some of these are no whole faces, A x is not complete until they are added. */
-  static PetscErrorCode SubtractHanging(const Entering &e, Field<double> field)
+  static PetscErrorCode EnterHangingResidual(const Entering &e, Field<double> field)
   {
     HangPlan             *hang = NULL;
     HangingTraces<double> hanging = {};
@@ -360,13 +363,13 @@ struct Conversions {
       PetscCall(EnterAfter(e, field.x));
     } else {
       PetscCall(VpCudaFindTraces<double, DIM, N>(e.outer, hang, &field, &hanging));
-      PetscCall(Subtract(e, field, hanging));
+      PetscCall(EnterResidual(e, field, hanging));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode In(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
-                           void *b, double *norm2)
+  static PetscErrorCode Enter(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
+                              void *b, double *norm2)
   {
     ConvertPlan<T, N> *plan = NULL;
     int                blocks = 0;
@@ -375,15 +378,15 @@ struct Conversions {
     if (!x || !view->nown) PetscCall(VpArrive(ghosts));
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Plan(view, &plan));
+    PetscCall(GetPlan(view, &plan));
     const Entering e = {plan, view, outer, scale, ghosts, f, (T *)b, &blocks};
     if (!x && !norm2)
       PetscCall(
         VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, Roots(view), view->nown, scale, f, (T *)b));
-    else if (!x) PetscCall(EnterAll(e));
+    else if (!x) PetscCall(EnterWithoutX(e));
     else if (outer->metric.components) PetscCall(EnterAfter(e, x));
-    else if (outer->hang.n) PetscCall(SubtractHanging(e, Field<double>(outer, x, ghosts.values)));
-    else PetscCall(Subtract(e, Field<double>(outer, x, ghosts.values), NoHangingTraces<double>()));
+    else if (outer->hang.n) PetscCall(EnterHangingResidual(e, Field<double>(outer, x, ghosts.values)));
+    else PetscCall(EnterResidual(e, Field<double>(outer, x, ghosts.values), NoHangingTraces<double>()));
     if (norm2) PetscCall(VpCudaSums(1, blocks, (const double *)plan->partial.p, norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -392,7 +395,7 @@ struct Conversions {
 void VpCudaConvertOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Conversions>(precision, dim, degree, [ops](auto of) {
-    ops->enter = of.In;
-    ops->leave = of.Out;
+    ops->enter = of.Enter;
+    ops->leave = of.Leave;
   });
 }

@@ -103,8 +103,8 @@ struct Interfaces {
     });
   }
 
-  static PetscErrorCode Solving(const VpView *fine, const VpView *coarse, const VpInterfaceView *interfaces, int32_t first, int32_t last,
-                                void *b, void *x, const void *bc, void *xc)
+  static PetscErrorCode SolveRange(const VpView *fine, const VpView *coarse, const VpInterfaceView *interfaces, int32_t first, int32_t last,
+                                   void *b, void *x, const void *bc, void *xc)
   {
     InterfaceWork<T> w(fine, coarse, interfaces, x, xc);
     InterfacePlan   *plan = NULL;
@@ -135,6 +135,6 @@ void VpCudaInterfacesOps(VpPrecision precision, int dim, int degree, VpOps *ops)
   VpCudaForKind<Interfaces>(precision, dim, degree, [ops](auto of) {
     ops->add_coarse = of.AddingCoarse;
     ops->subtract_fine = of.SubtractingFine;
-    ops->solve_interfaces = of.Solving;
+    ops->solve_interfaces = of.SolveRange;
   });
 }

@@ -86,13 +86,13 @@ template <class T, int DIM, int N>
 struct Modes {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Restrict(const VpView *view, const void *b, double *modes)
+  static PetscErrorCode RestrictAll(const VpView *view, const void *b, double *modes)
   {
     return VpCudaLaunch("restrict modes", RestrictToModes<T, DIM, N>, {VpBlocks(view->nown, S::cells), S::threads},
                         LowWeights<N>(view->basis, false), view->nown, (const T *)b, modes);
   }
 
-  static PetscErrorCode Prolong(const VpView *view, PetscBool add, const double *modes, void *x)
+  static PetscErrorCode ProlongAll(const VpView *view, PetscBool add, const double *modes, void *x)
   {
     return VpCudaLaunch("prolong modes", ProlongFromModes<T, DIM, N>, {VpBlocks(view->nown, S::cells), S::threads},
                         LowWeights<N>(view->basis, true), view->nown, (bool)add, modes, (T *)x);
@@ -102,7 +102,7 @@ struct Modes {
 void VpCudaModesOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Modes>(precision, dim, degree, [ops](auto of) {
-    ops->restrict_modes = of.Restrict;
-    ops->prolong_modes = of.Prolong;
+    ops->restrict_modes = of.RestrictAll;
+    ops->prolong_modes = of.ProlongAll;
   });
 }

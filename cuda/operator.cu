@@ -140,7 +140,7 @@ struct Operator {
   typedef CellShape<DIM, N> S;
 
   template <class Hanging>
-  static PetscErrorCode Cells(const Field<T> &f, const Hanging &hanging, const SplitCells &cell, int border, const void *b, void *y)
+  static PetscErrorCode ApplyToCells(const Field<T> &f, const Hanging &hanging, const SplitCells &cell, int border, const void *b, void *y)
   {
     const int32_t count = cell.n[border];
 
@@ -149,7 +149,8 @@ struct Operator {
   }
 
   template <class Hanging>
-  static PetscErrorCode Tiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border, const void *b, void *y)
+  static PetscErrorCode ApplyToTiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border, const void *b,
+                                     void *y)
   {
     typedef TilesFor<N, Hanging> Tiles;
     auto                         kernel = b ? ApplyTiles<Tiles, true, Hanging> : ApplyTiles<Tiles, false, Hanging>;
@@ -159,12 +160,12 @@ struct Operator {
   }
 
   template <class Hanging>
-  static PetscErrorCode All(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last, VpGhosts ghosts,
-                            const void *b, void *y)
+  static PetscErrorCode ApplyToAll(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last,
+                                   VpGhosts ghosts, const void *b, void *y)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      view, first, last, f.x, ghosts, [=](const auto &size, int border) { return Tiles(f, hanging, size, border, b, y); },
-      [=](const SplitCells &cell, int border) { return Cells(f, hanging, cell, border, b, y); });
+      view, first, last, f.x, ghosts, [=](const auto &size, int border) { return ApplyToTiles(f, hanging, size, border, b, y); },
+      [=](const SplitCells &cell, int border) { return ApplyToCells(f, hanging, cell, border, b, y); });
   }
 
   static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
@@ -175,34 +176,35 @@ struct Operator {
     PetscFunctionBegin;
     PetscCall(VpCudaHangPlan<T, DIM, N>(view, first, last, &plan));
     PetscCall(VpCudaFindTraces<T, DIM, N>(view, plan, &f, &hanging));
-    PetscCall(All(view, f, hanging, first, last, ghosts, b, y));
+    PetscCall(ApplyToAll(view, f, hanging, first, last, ghosts, b, y));
     PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, HangThread<T, DIM, N>::threads}, f, view->hang,
                            (const int32_t *)plan->list.p + plan->nface, plan->nother, T(b ? -1 : 1), (T *)y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Prepare(VpView *view)
+  static PetscErrorCode PrepareView(VpView *view)
   {
     PetscFunctionBegin;
     view->plans = new ViewPlans<T, DIM, N>();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
+  static PetscErrorCode ApplyToRange(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b,
+                                     void *y)
   {
     const Field<T> f(view, x, ghosts.values);
 
     if (view->metric.components) return VpCudaMetricApply(view, first, last, x, ghosts, b, y);
     if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
-    return All(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
+    return ApplyToAll(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
   }
 };
 
 void VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Operator>(precision, dim, degree, [ops](auto of) {
-    ops->prepare = of.Prepare;
-    ops->apply = of.Apply;
+    ops->prepare = of.PrepareView;
+    ops->apply = of.ApplyToRange;
   });
 }
 

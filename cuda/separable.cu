@@ -258,7 +258,7 @@ struct BoxInverse {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y)
+  static PetscErrorCode MultiplyVectors(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y)
   {
     const int  warps = 4; /* of a block */
     const auto kernel = columns % 4 ? MatrixVector<1, T> : MatrixVector<4, T>;
@@ -272,6 +272,6 @@ void VpCudaSeparableOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<BoxInverse>(precision, dim, degree, [ops](auto of) {
     ops->solve_lines = of.SolveLines;
-    ops->product = of.Whole;
+    ops->product = of.MultiplyVectors;
   });
 }

@@ -38,20 +38,22 @@ struct SweepKernels {
   typedef Patch<T, N, GROUPED_PATCHES> Q;
 
   template <class L>
-  static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
+  static PetscErrorCode LaunchAny(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,
+                                  int32_t last)
   {
     return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(mode))},
                         f, w, mode, list, first, last);
   }
   /* Few patches, which do not fill the device, have more threads each. */
-  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
+  static PetscErrorCode SweepRest(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,
+                                  int32_t last)
   {
     int processors;
 
     PetscFunctionBegin;
     PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &processors));
-    if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, mode, list, first, last));
-    else PetscCall(Any<Many>(f, w, mode, list, first, last));
+    if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(LaunchAny<Few>(f, w, mode, list, first, last));
+    else PetscCall(LaunchAny<Many>(f, w, mode, list, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -77,10 +79,10 @@ struct SweepKernels {
     }
   };
 
-  /* Common() works on common patches, those at boundaries on the second stream. Grouped() works on groups, those that are not their own
-     mirror images on the second stream. of(list): the residual of a list's patches */
+  /* SweepCommon() works on common patches, those at boundaries on the second stream. SweepGrouped() works on groups, those that are not
+     their own mirror images on the second stream. of(list): the residual of a list's patches */
   template <class Of>
-  static PetscErrorCode Common(const LikeWork &like, Of of)
+  static PetscErrorCode SweepCommon(const LikeWork &like, Of of)
   {
     auto launch = [&](const auto &boundary, const PatchList &list, cudaStream_t stream) {
       typedef decltype(of(list)) Residual;
@@ -96,7 +98,7 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   template <bool ADDS, class Of>
-  static PetscErrorCode Grouped(const LikeWork &like, VpOnce<GroupPlan<T, N>> &once, Of of)
+  static PetscErrorCode SweepGrouped(const LikeWork &like, VpOnce<GroupPlan<T, N>> &once, Of of)
   {
     const GroupedPatches &grouped = like.plan.grouped;
     GroupPlan<T, N>      *groups = NULL;
@@ -116,21 +118,21 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   template <bool ADDS, class Of>
-  static PetscErrorCode Replacing(const LikeWork &like, Of of)
+  static PetscErrorCode ReplaceValues(const LikeWork &like, Of of)
   {
     PetscFunctionBegin;
-    PetscCall(Common(like, of));
-    PetscCall(Grouped<ADDS>(like, like.plan.replace, of));
+    PetscCall(SweepCommon(like, of));
+    PetscCall(SweepGrouped<ADDS>(like, like.plan.replace, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* Works on patches that are not alike. */
-  static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
+  static PetscErrorCode SweepOthers(const LikeWork &like, const VpArray &list, int n)
   {
-    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.mode,
-                (const int32_t *)list.p, 0, n);
+    return SweepRest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.mode,
+                     (const int32_t *)list.p, 0, n);
   }
 
-  static PetscErrorCode SolveOwn(const LikeWork &like)
+  static PetscErrorCode CorrectOwn(const LikeWork &like)
   {
     const bool       one = like.setup.Uniform() && like.mode != VP_MODE_GIVEN; /* K, so that grouped patches have others */
     OwnTables<T, N> *own = NULL;
@@ -138,15 +140,15 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     PetscCall(like.setup.Plans().own.Get(&own, [&](OwnTables<T, N> *to) { return OwnSetup<T, N>(like.setup).Fill(to); }));
-    PetscCall(Common(like, of));
-    if (one) PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
-    else PetscCall(Grouped<false>(like, like.plan.own, of));
+    PetscCall(SweepCommon(like, of));
+    if (one) PetscCall(SweepOthers(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
+    else PetscCall(SweepGrouped<false>(like, like.plan.own, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   enum Which { NONE, REPLACE, OWN };
   /* Chooses the kernel for like patches in a residual mode. Patches can compute their own residual if all cells have one K. */
-  static Which Kernel(const SweepSetup<T, N> &setup, VpResidualMode mode)
+  static Which ChooseKernel(const SweepSetup<T, N> &setup, VpResidualMode mode)
   {
     const int  lacks = setup.patches->lacks;
     const bool own = setup.Uniform() ? lacks && setup.HasInside() : setup.HasInside();
@@ -157,24 +159,24 @@ struct SweepKernels {
   }
 
   /* Works on the patches of a plan: on like patches by the kernel `which`, on all others by the kernel for any patches. */
-  static PetscErrorCode Launch(const LikeWork &like, Which which)
+  static PetscErrorCode SweepByKernel(const LikeWork &like, Which which)
   {
     auto one = [](const PatchList &) { return Replace<T, N, OneCoefficient>(); };
 
     PetscFunctionBegin;
-    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replacing<true>(like, one));
+    if (which == REPLACE && like.setup.Uniform()) PetscCall(ReplaceValues<true>(like, one));
     else if constexpr (N >= VP_THIN_LEAST) {
       auto many = [&](const PatchList &list) { return Replace<T, N, CellCoefficients<T>>{like.Coefficients(list)}; };
-      if (which == REPLACE) PetscCall(Replacing<false>(like, many));
-      else PetscCall(SolveOwn(like));
+      if (which == REPLACE) PetscCall(ReplaceValues<false>(like, many));
+      else PetscCall(CorrectOwn(like));
     }
-    PetscCall(Others(like, like.plan.rest, like.plan.nrest));
+    PetscCall(SweepOthers(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* Sweeps a range in which patches may be alike. Replaceable patches replace their values. Requires: which != NONE */
-  static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpResidualMode mode, int32_t first, int32_t last,
-                                    unsigned done, const void *b, void *const x[2])
+  static PetscErrorCode SweepLikePatches(const SweepSetup<T, N> &setup, Which which, VpResidualMode mode, int32_t first, int32_t last,
+                                         unsigned done, const void *b, void *const x[2])
   {
     const bool           split = mode == VP_MODE_CORRECT && which == OWN && setup.patches->replaceable;
     const int            from = split ? SELECT_REPLACEABLE : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
@@ -194,14 +196,14 @@ struct SweepKernels {
     for (int i = from; i <= to; i++) {
       const bool replaceable = i == SELECT_REPLACEABLE;
       LikeWork   like = {setup, *plan[i], c, side, VpPatchMode(mode, replaceable), done, b, x};
-      PetscCall(Launch(like, replaceable ? REPLACE : which));
+      PetscCall(SweepByKernel(like, replaceable ? REPLACE : which));
     }
     if (side != VpCudaStream) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int32_t first, int32_t last,
-                                 unsigned done, const void *b, void *const x[2])
+  static PetscErrorCode SweepColor(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int32_t first, int32_t last,
+                                   unsigned done, const void *b, void *const x[2])
   {
     Which which = NONE;
 
@@ -210,26 +212,26 @@ struct SweepKernels {
     if constexpr (DIM == 3) {
       const bool             mixes = mode == VP_MODE_CORRECT && !patches->lacks && !patches->weight && view->common.found;
       const SweepSetup<T, N> setup = {view, patches, mixes};
-      which = Kernel(setup, mode);
-      if (which != NONE) PetscCall(LikePatches(setup, which, mode, first, last, done, b, x));
+      which = ChooseKernel(setup, mode);
+      if (which != NONE) PetscCall(SweepLikePatches(setup, which, mode, first, last, done, b, x));
     }
-    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, NULL, first, last));
+    if (which == NONE) PetscCall(SweepRest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, NULL, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Prepare(VpPatchView *patches)
+  static PetscErrorCode PreparePatches(VpPatchView *patches)
   {
     PetscFunctionBegin;
     patches->plans = new PatchPlans<T, N>();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode AtOnce(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+  static PetscErrorCode SweepAtOnce(const VpView *view, const VpStep *all, VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
   {
     return SweepAll<T, DIM, N>(view, all, ghosts, b, x, did);
   }
 
-  static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
+  static PetscErrorCode SettleBuffers(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
   {
     const int full = 16384, warps = VP_WARPS;                                      /* of a device that they keep busy, of a block */
     const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
@@ -238,7 +240,7 @@ struct SweepKernels {
                         patches->cover, (T *)x[0], (const T *)x[1]);
   }
 
-  static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
+  static PetscErrorCode PackCurrent(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
   {
     return VpCudaLaunch("current values", GatherCurrent<T>, {VpLoopingBlocks(n, 4), dim3(64, 4)}, Power(N, DIM), n, list, done,
                         patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
@@ -259,11 +261,11 @@ void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 void VP_SWEEP(int dim, int degree, VpOps *ops)
 {
   auto fill = [ops](auto of) {
-    ops->prepare_patches = of.Prepare;
-    ops->sweep = of.OneColor;
-    ops->sweep_all = of.AtOnce;
-    ops->settle = of.Settling;
-    ops->current = of.Packing;
+    ops->prepare_patches = of.PreparePatches;
+    ops->sweep = of.SweepColor;
+    ops->sweep_all = of.SweepAtOnce;
+    ops->settle = of.SettleBuffers;
+    ops->current = of.PackCurrent;
   };
 
   if (dim == 2) VpCudaForDegree<vpatchdg::patch::SweepKernels, VP_REAL, 2>(degree, fill);

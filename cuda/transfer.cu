@@ -121,7 +121,7 @@ struct Transfers {
   typedef CellShape<DIM, N>   S;
   typedef TransferPlans<T, N> Plans;
 
-  static PetscErrorCode Prepare(VpTransferView *view)
+  static PetscErrorCode PrepareTransfer(VpTransferView *view)
   {
     std::unique_ptr<Plans> plans(new Plans());
 
@@ -132,14 +132,14 @@ struct Transfers {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Prolongation(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
+  static PetscErrorCode ProlongRange(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
   {
     return VpCudaLaunch("prolong", view->halves ? ProlongCells<T, DIM, N, true> : ProlongCells<T, DIM, N, false>,
                         {VpBlocks(last - first, S::cells), S::threads}, VpCudaPlans<Plans>(view).P, Lying<T>(view, view->P),
                         (bool)view->reverse, first, last, add, view->parent, (const T *)xc, (T *)x);
   }
 
-  static PetscErrorCode Restriction(const VpTransferView *view, const void *b, void *bc)
+  static PetscErrorCode RestrictAll(const VpTransferView *view, const void *b, void *bc)
   {
     return VpCudaLaunch("restrict", view->halves ? RestrictCells<T, DIM, N, true> : RestrictCells<T, DIM, N, false>,
                         {VpBlocks(view->ncoarse, S::cells), S::threads}, VpCudaPlans<Plans>(view).R, Lying<T>(view, view->R),
@@ -150,8 +150,8 @@ struct Transfers {
 void VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Transfers>(precision, dim, degree, [ops](auto of) {
-    ops->prepare_transfer = of.Prepare;
-    ops->prolong = of.Prolongation;
-    ops->restrict_ = of.Restriction;
+    ops->prepare_transfer = of.PrepareTransfer;
+    ops->prolong = of.ProlongRange;
+    ops->restrict_ = of.RestrictAll;
   });
 }
