@@ -67,7 +67,7 @@ void VpLevelSetOutside(VpLevel level, int d, const VpLineKey *inside)
     VpLineKey        key = *inside;
 
     key.side[s] = boundary.kind;
-    key.h_beyond[s] = boundary.alpha;
+    key.h_beyond[s] = VpProblemAlphaOf(&level->problem, 2 * d + s, boundary.alpha);
     VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
   }
 }
@@ -94,7 +94,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
     const VpLineKey *inside = VpLineKeyOf(lines, common->inside[d]);
     const VpBoundary boundary = level->mesh->geometry->domain->boundary[side];
 
-    common->bounded[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
+    common->bounded[d][s] = FindOther(lines, *inside, s, boundary.kind, VpProblemAlphaOf(&level->problem, side, boundary.alpha));
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
     VpLineLift(inside, level->problem.degree, level->problem.penalty, level->view.hanging[size][d]);
     /* A side with an alpha has another matrix for every size. */

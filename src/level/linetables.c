@@ -9,10 +9,12 @@ double VpRoundRatio(double ratio)
 }
 
 /* size of the cell beyond a side, or alpha of a boundary */
-static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
+static PetscReal SizeBeyond(VpLevel level, int32_t cell, int side, int32_t beyond)
 {
+  const VpMesh mesh = level->mesh;
+
   if (beyond == VP_LEVEL_END) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
-  return beyond < 0 ? VpDomainAlpha(mesh->geometry->domain, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
+  return beyond < 0 ? VpProblemAlpha(&level->problem, mesh->geometry->domain, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
 }
 
 PetscReal VpLevelLargest(VpLevel level, int32_t cell)
@@ -41,7 +43,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
     const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
     key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
-    key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
+    key.h_beyond[s] = SizeBeyond(level, cell, 2 * d + s, beyond);
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
   }

@@ -339,7 +339,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
   const VpMesh mesh = mk->mesh;
   const int    dim = mk->dim, d = side / 2, face = mk->face;
   const Points p = PointsOf(mk, side);
-  double       J[9 * VP_MAX_N * VP_MAX_N], *to;
+  double       J[9 * VP_MAX_N * VP_MAX_N], *to, sum[2] = {0, 0}; /* flux, and what it is on the boxes */
   int32_t      count = 0;
 
   PetscFunctionBegin;
@@ -356,16 +356,20 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
       count += !pass;
       if (!pass) continue;
       VpGeometryEvaluate(mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+      sum[1] += mk->metric->mean[(size_t)cell * dim + d] * VpGeometryArea(mesh->geometry, cell, side);
       for (int i = 0; i < face; i++, to++) {
         double inverse[9], length = 0;
 
         VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
         for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
         *to = mk->seen[((size_t)cell * 2 * dim + side) * 2 * face + i] / sqrt(length);
+        sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
         sigma[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
       }
     }
   }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  mk->metric->robin[side] = mesh->geometry->map && sum[1] > 0 ? sum[0] / sum[1] : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

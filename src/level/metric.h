@@ -19,17 +19,19 @@ typedef struct {
 
 typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
-  int      refct;
-  int      components; /* of G */
-  int32_t  ncell;
-  double  *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
-  int32_t  nflux[6];                          /* [side] number of cells with a flux as condition there */
-  double  *flux[6];                           /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  int     refct;
+  int     components; /* of G */
+  int32_t ncell;
+  double *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
+  int32_t nflux[6];                          /* [side] number of cells with a flux as condition there */
+  double *flux[6];                           /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double  *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows - 1][n^(dim-1)] row d of G, as in H */
-  double   reaction;                   /* mean of c over the domain */
-  double  *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
-  double  *mean;  /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows - 1][n^(dim-1)] row d of G, as in H */
+  double  reaction;                   /* mean of c over the domain */
+  double *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
+  double
+    robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
+  double  *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
   double   variation;      /* largest quotient of G_dd at two points of a cell */

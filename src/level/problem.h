@@ -13,11 +13,21 @@ struct VpProblem_ {
   int              tensor;  /* dim where a is a tensor, else 0 */
   VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
-  VpBasisType      outer;   /* the basis of outer vectors */
-  PetscBool        oblique; /* The coefficient is the diagonal of a full matrix. */
-  VpMetric         metric;  /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
+  VpBasisType      outer;    /* the basis of outer vectors */
+  double           robin[6]; /* [side] factor of alpha on sides with this number; 0: 1 */
+  PetscBool        oblique;  /* The coefficient is the diagonal of a full matrix. */
+  VpMetric         metric;   /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
                                means. Else, and on coarser levels, NULL */
 };
+/* alpha of a side whose entry in VpMesh.neighbor is `beyond`; of the sides with this number */
+static inline PetscReal VpProblemAlphaOf(const VpProblem *problem, int side, PetscReal alpha)
+{
+  return problem->robin[side] > 0 ? alpha * problem->robin[side] : alpha;
+}
+static inline PetscReal VpProblemAlpha(const VpProblem *problem, VpDomain domain, int32_t beyond)
+{
+  return VpIsBoundary(beyond) ? VpProblemAlphaOf(problem, VpBoundaryEntry(beyond) % (2 * domain->dim), VpDomainAlpha(domain, beyond)) : 0;
+}
 /* numbers per cell of a coefficient; the coefficient of a cell along direction d */
 static inline int VpProblemWidth(const VpProblem *problem)
 {

@@ -45,7 +45,7 @@ static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, S
   const VpGeometry   g = level->mesh->geometry;
   const VpCondition *is = &VpConditions[VpDomainSide(g->domain, beyond)];
   const double       half = 2 * Conductance(level, cell, side, VpGeometryArea(g, cell, side));
-  const double       r = half / 2 * is->alpha * VpDomainAlpha(g->domain, beyond) * VpGeometrySize(g, cell, side / 2);
+  const double       r = half / 2 * is->alpha * VpProblemAlpha(&level->problem, g->domain, beyond) * VpGeometrySize(g, cell, side / 2);
 
   s->own = is->penalty > 0 ? 0 : half / (half + r);
   s->fixed = is->penalty > 0 ? half : s->own * r;

@@ -32,8 +32,9 @@ static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
    beyond them, lie in these boxes, which are often one:
 
      below | box | upper | above    */
-static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
+static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
 {
+  const VpMesh    mesh = level->mesh;
   const VpLattice L = mesh->geometry->lattice;
   const int32_t  *beyond = mesh->geometry->domain->beyond + 2 * d;
   const int       bits = VpShapeOf(L, box)->bits[d], nside = 2 * mesh->dim;
@@ -47,7 +48,7 @@ static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
   for (int s = 0; s < 2; s++) {
     key.h[s] = VpLatticeSize(L, s ? upper : box, d);
     key.side[s] = VpDomainSide(mesh->geometry->domain, ends[s]);
-    key.h_beyond[s] = ends[s] < 0 ? VpDomainAlpha(mesh->geometry->domain, ends[s]) : VpLatticeSize(L, ends[s], d);
+    key.h_beyond[s] = ends[s] < 0 ? VpProblemAlpha(&level->problem, mesh->geometry->domain, ends[s]) : VpLatticeSize(L, ends[s], d);
   }
   if (first && (upper == box ? bits <= 1 && ends[0] == box : ends[0] == upper && ends[1] == box && !bits)) {
     key.side[0] = key.side[1] = VP_SIDE_WRAP;
@@ -84,7 +85,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
   const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
-  VpFdmKey       key = ProblemKeyAt(mesh, mesh->geometry->box[cell[0]], VpGeometryZone(mesh->geometry, cell[0], d), d);
+  VpFdmKey       key = ProblemKeyAt(problems->level, mesh->geometry->box[cell[0]], VpGeometryZone(mesh->geometry, cell[0], d), d);
 
   if (fit) {
     key.step = fit->step[d];

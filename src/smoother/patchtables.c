@@ -20,10 +20,12 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
       VpPatchKey bounded = inside;
 
       bounded.fdm.side[s] = boundary[2 * d + s].kind;
-      bounded.fdm.h_beyond[s] = boundary[2 * d + s].alpha;
+      bounded.fdm.h_beyond[s] = VpProblemAlphaOf(&level->problem, 2 * d + s, boundary[2 * d + s].alpha);
       common.bounded[d][s] = VpPatchProblemFind(problems, &bounded);
     }
-    if (common.bounded[d][0] >= 0 && !VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1])) common.bounded[d][1] = -1;
+    if (common.bounded[d][0] >= 0 &&
+        (!VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1]) || level->problem.robin[2 * d] != level->problem.robin[2 * d + 1]))
+      common.bounded[d][1] = -1;
   }
   return common;
 }

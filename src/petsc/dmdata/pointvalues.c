@@ -202,6 +202,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
   PetscCall(VpMetricCreate(mesh, problem, &values, &problem->metric));
   problem->reaction = problem->metric->reaction;
+  PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (dg->coefficient_at.batch || mesh->geometry->map)
     PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
   PetscCall(PetscFree(values.cell));
