@@ -156,9 +156,10 @@ static PetscErrorCode SetCoefficient(DM dm, int tensor, const PetscReal a[])
    error     9.1e-5  1.7e-4  1.7e-4  1.7e-4
 .ve
    `DMVPatchDGEstimateWithCoefficient()` estimates this error. `DMVPatchDGEstimate()` does not see it.
+   `DMVPatchDGSetCoefficientFunction()` cures it: a coefficient at points keeps the full order.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`,
-          `DMVPatchDGGetCellBounds()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGGetCoefficient()`,
+          `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/
 PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
