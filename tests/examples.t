@@ -36,6 +36,16 @@ for (['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain box -dm_vpatchdg_degree 3 -dm_refi
   ok($l2 > 3.7 && $h1 > 2.7, "poisson_reports_errors_that_fall_at_the_best_rate") or diag("rates $l2 $h1");
 }
 
+# coefficients at points, also on curved cells, with all conditions
+for my $coefficient ('waves', 'exp', 'rotating') {
+  my $problem = "-problem smooth -coefficient $coefficient -options_file share/vpatchdg/options/fcg.opts -ksp_rtol 1e-11 -dm_vpatchdg_dim 2";
+  for my $options ('-dm_vpatchdg_boundary neumann,robin,dirichlet,neumann -dm_vpatchdg_robin 2', '-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05 -dm_vpatchdg_boundary neumann,dirichlet,dirichlet,neumann') {
+    my ($x, $y) = map { report(2, "$problem $options -dm_refine $_") } (4, 5);
+    my ($l2, $h1) = map { log(($x->{$_} // 1) / ($y->{$_} // 1)) / log(2) } ('error_l2', 'error_h1');
+    ok($l2 > 3.7 && $h1 > 2.7, "poisson_has_full_order_with_coefficients_at_points, $coefficient $options") or diag("rates $l2 $h1");
+  }
+}
+
 # an example that knows one solution refuses an equation with another
 for (['adapt', '-dm_vpatchdg_boundary neumann', 'boundary neumann on side 0'], ['adapt', '-dm_vpatchdg_domain box', 'domain box: -problem corner'],
      ['own_boxes', '-dm_vpatchdg_reaction 2', 'reaction 2'], ['own_boxes', '-dm_vpatchdg_boundary robin', 'boundary robin on side 0'],
