@@ -68,7 +68,7 @@ static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, const char exchange[], PC 
   PetscCall(PCVPatchDGSetPrecision(*pc, VPATCHDG_PRECISION_DOUBLE));
   PetscCall(SetByOption(*pc, "-pc_vpatchdg_exchange", exchange));
   PetscCall(SetByOption(*pc, "-pc_vpatchdg_handover_ratio", "1e99")); /* whose KSP has a tolerance */
-  PetscCall(PCVPatchDGSetLevels(*pc, 0)); /* not as many as cost least on a GPU, which ranks change */
+  PetscCall(PCVPatchDGSetLevels(*pc, 0));                             /* not as many as cost least on a GPU, which ranks change */
   PetscCall(SetCorners(*pc, m->corners));
   PetscCall(PCVPatchDGSetSymmetric(*pc, m->symmetric));
   if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));

@@ -513,9 +513,30 @@ static PetscErrorCode FindReaction(const Making *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MakeMetric(Making *mk)
+{
+  const VpMesh mesh = mk->mesh;
+  const size_t seen = 4 * (size_t)(mk->dim * mk->face);
+
+  PetscFunctionBegin;
+  PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
+  VpLoop(mesh->nown, MakeCells, mk);
+  PetscCall(CheckMetric(mk));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, seen, MPI_DOUBLE, mk->seen, mk->seen + (size_t)mesh->nown * seen));
+  for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
+  VpLoop(mesh->nown, WeighSides, mk);
+  PetscCall(FindShapes(mk));
+  VpLoop(mesh->nown, SetSigmas, mk);
+  for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
+  PetscCall(ScaleByCoefficient(mk));
+  PetscCall(FindReaction(mk));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, VpMetric *out)
 {
-  Making mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
+  Making         mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
+  PetscErrorCode error;
 
   PetscFunctionBegin;
   mk.face = VpFaceSize(mk.n, mk.dim);
@@ -523,21 +544,12 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(VpBasisCreate(VP_BASIS_GAUSS, problem->degree, &mk.basis));
   VpMetricSlopes(&mk.basis, mk.slope);
   PetscCall(PetscNew(&mk.metric));
-  *out = mk.metric;
-  PetscCall(VpTogether(mesh->comm, AllocateMetric(&mk)));
-  VpLoop(mesh->nown, MakeCells, &mk);
-  PetscCall(CheckMetric(&mk));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 4 * (size_t)(mk.dim * mk.face), MPI_DOUBLE, mk.seen,
-                           mk.seen + (size_t)mesh->nown * 4 * (size_t)(mk.dim * mk.face)));
-  for (int i = 0; i < 4 * mk.dim; i++) PetscCall(KeepOutflow(&mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
-  VpLoop(mesh->nown, WeighSides, &mk);
-  PetscCall(FindShapes(&mk));
-  VpLoop(mesh->nown, SetSigmas, &mk);
-  PetscCall(ScaleByCoefficient(&mk));
-  for (int side = 0; side < 2 * mk.dim; side++) PetscCall(MakeFluxes(&mk, side));
+  error = MakeMetric(&mk);
   PetscCall(PetscFree(mk.seen));
   PetscCall(PetscFree(mk.penalty));
-  PetscCall(FindReaction(&mk));
+  if (error) PetscCall(VpMetricDestroy(&mk.metric));
+  PetscCall(error);
+  *out = mk.metric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -133,7 +133,12 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   op->problem =
     (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
   op->given = op->problem;
-  if (dg->basis == VPATCHDG_BASIS_GAUSS) PetscCall(DMVPatchDGMakeMetric(dm, &op->problem));
+  if (dg->basis == VPATCHDG_BASIS_GAUSS) {
+    const PetscErrorCode error = DMVPatchDGMakeMetric(dm, &op->problem);
+
+    if (error) PetscCall(VpOperatorDestroy(&op));
+    PetscCall(error);
+  }
   if (op->problem.coefficient) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;

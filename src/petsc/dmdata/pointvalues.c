@@ -176,37 +176,53 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
+static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues *values)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
   const size_t       points = (size_t)DMVPatchDGCellSize(dm), face = points / (size_t)(dg->degree + 1);
-  VpPointValues      values = {.components = VpProblemWidth(problem)};
+  const PetscInt     width = dg->coefficient_at.components, dim = mesh->dim;
 
   PetscFunctionBegin;
   if (dg->coefficient_at.batch) {
-    values.components = (int)dg->coefficient_at.components;
-    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values.cell));
-    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values.side));
-    PetscCall(TakeMeansOfJumps(dm, &values));
+    PetscCheck(width == 1 || width == dim || width == dim * (dim + 1) / 2, mesh->comm, PETSC_ERR_ARG_INCOMP,
+               "The coefficient as a function has %" PetscInt_FMT " components, and the dimension is %" PetscInt_FMT
+               " now: set the dimension before the function",
+               width, dim);
+    values->components = (int)width;
+    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
+    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
+    PetscCall(TakeMeansOfJumps(dm, values));
   } else {
-    PetscCall(SpreadNumbers(mesh, problem, points, &values.cell));
-    PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values.side));
+    PetscCall(SpreadNumbers(mesh, problem, points, &values->cell));
+    PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values->side));
   }
-  if (dg->reaction_at.batch) {
-    PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values.reaction));
-    PetscCall(CheckReaction(mesh, &values, points));
-  }
+  if (!dg->reaction_at.batch) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
+  PetscCall(CheckReaction(mesh, values, points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const VpMesh       mesh = dg->mesh;
+  VpPointValues      values = {.components = VpProblemWidth(problem)};
+  PetscErrorCode     error;
+
+  PetscFunctionBegin;
+  error = FindValues(dm, problem, &values);
   problem->outer = VP_BASIS_GAUSS;
   problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
   if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
-  PetscCall(VpMetricCreate(mesh, problem, &values, &problem->metric));
+  if (!error) error = VpMetricCreate(mesh, problem, &values, &problem->metric);
+  PetscCall(PetscFree(values.cell));
+  PetscCall(PetscFree(values.side));
+  PetscCall(PetscFree(values.reaction));
+  PetscCall(error);
   problem->reaction = problem->metric->reaction;
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (dg->coefficient_at.batch || mesh->geometry->map)
     PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
-  PetscCall(PetscFree(values.cell));
-  PetscCall(PetscFree(values.side));
-  PetscCall(PetscFree(values.reaction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
