@@ -151,12 +151,11 @@ static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
 
 static PetscErrorCode CheckReaction(VpMesh mesh, const VpPointValues *values, size_t points)
 {
-  PetscBool bad = PETSC_FALSE;
+  int bad = 0;
 
   PetscFunctionBegin;
-  for (size_t i = 0; i < (size_t)mesh->nown * points; i++)
-    bad = (PetscBool)(bad || !(values->reaction[i] >= 0) || PetscIsInfOrNanReal(values->reaction[i]));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_BOOL, MPI_LOR, mesh->comm));
+  for (size_t i = 0; i < (size_t)mesh->nown * points; i++) bad |= !(values->reaction[i] >= 0) || PetscIsInfOrNanReal(values->reaction[i]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, mesh->comm));
   PetscCheck(!bad, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "The reaction must not be negative, infinite or NaN at any point");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
