@@ -440,6 +440,33 @@ static PetscErrorCode fluxes_are_those_of_the_host(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A reaction that is set after the numbers of cells does not change these, in either basis. */
+static PetscErrorCode reactions_keep_the_coefficient(void)
+{
+  PetscFunctionBeginUser;
+  for (int gauss = 0; gauss < 2; gauss++) {
+    const PetscReal *a[2];
+    PetscInt         n;
+    PetscBool        equal;
+    DM               dm, copy;
+
+    PetscCall(CreateDM(gauss ? "-dm_vpatchdg_dim 2 -dm_refine 2 -dm_vpatchdg_basis gauss" : "-dm_vpatchdg_dim 2 -dm_refine 2", &dm));
+    PetscCall(DMSetUp(dm));
+    PetscCall(SetNumbers(dm, 1));
+    PetscCall(DMClone(dm, &copy));
+    PetscCall(DMVPatchDGSetReactionFunction(dm, gauss ? Wave : NULL, PETSC_MEMTYPE_HOST, NULL));
+    PetscCall(DMVPatchDGGetCells(dm, &n));
+    PetscCall(DMVPatchDGGetCoefficient(dm, &a[0]));
+    PetscCall(DMVPatchDGGetCoefficient(copy, &a[1]));
+    equal = (PetscBool)(a[0] && a[1]);
+    for (PetscInt i = 0; i < n && equal; i++) equal = (PetscBool)(a[0][i] == a[1][i]);
+    TapOk(equal, "reactions_keep_the_coefficient, %s", gauss ? "gauss" : "legendre");
+    PetscCall(DMDestroy(&copy));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -450,6 +477,7 @@ int main(int argc, char **argv)
   PetscCall(fluxes_are_those_of_the_host());
   PetscCall(jumps_inside_of_cells_become_means());
   PetscCall(bad_input_is_refused());
+  PetscCall(reactions_keep_the_coefficient());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

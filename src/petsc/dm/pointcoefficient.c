@@ -20,7 +20,7 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes a new function, after which the operator of a DM that is set up changes. components: 0 for one that is not wanted */
+/* Takes a new function, after which the operator of a DM that is set up changes. */
 static PetscErrorCode SetFunction(DM dm, VpPointFunction *f, const VpPointFunction *given, PetscMemType where, const char caller[])
 {
   DM_VPatchDG   *dg = dm->data;
@@ -38,22 +38,24 @@ static PetscErrorCode SetFunction(DM dm, VpPointFunction *f, const VpPointFuncti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the operator again, on dm and on the coarser DMs that PCMG, for instance, made from it. */
-static PetscErrorCode RenewOperators(DM dm)
+/* Makes the operator again, on dm and on the coarser DMs that PCMG, for instance, made from it. keep: the numbers of cells stay, where they
+   are the coefficient; else it is 1 where there is no function */
+static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
 {
   const DM_VPatchDG *dg = dm->data;
+  const VpProblem   *given = dg->mesh ? &dg->op->given : NULL;
   DM                 coarse;
 
   PetscFunctionBegin;
-  if (!dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetOperator(dm, keep ? given->tensor : 0, keep ? given->coefficient : NULL));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficientFunction()"));
   DMVPatchDGData(coarse)->coefficient_at = dg->coefficient_at;
   DMVPatchDGData(coarse)->reaction_at = dg->reaction_at;
-  PetscCall(RenewOperators(coarse));
+  PetscCall(RenewOperators(coarse, keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +108,7 @@ PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPat
              " and a symmetric matrix %" PetscInt_FMT,
              caller, components, dim, dim, dim * (dim + 1) / 2);
   PetscCall(SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components}, where, caller));
-  PetscCall(RenewOperators(dm));
+  PetscCall(RenewOperators(dm, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,7 +137,7 @@ PetscErrorCode DMVPatchDGSetReactionFunction(DM dm, VPatchDGBatch c, PetscMemTyp
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1}, where, "DMVPatchDGSetReactionFunction()"));
-  PetscCall(RenewOperators(dm));
+  PetscCall(RenewOperators(dm, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
