@@ -1,9 +1,56 @@
-/* Converts between outer vectors, double in the orthonormal basis, and vectors of a level. */
+/* Converts between outer vectors, double in the outer basis, and vectors of a level. */
 #include "internal.h"
+
+/* view: the level's, or one that differs from it in the map; outer: unread if x is NULL */
+static PetscErrorCode EnterBy(VpVector v, const VpView *view, VpLevel outer, double scale, const double *x, VpGhosts ghosts,
+                              const double *f, double *own)
+{
+  const VpLevel level = v->level;
+  void         *values;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(level->ops->enter(view, &outer->view, scale, x, ghosts, f, values, own));
+  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown) + (x ? VpLevelApplyFlops(outer) : 0)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LeaveBy(VpVector v, const VpView *view, PetscBool add, double scale, double *z)
+{
+  const void *values;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(v->level->ops->leave(view, add, scale, values, z));
+  PetscCall(VpLogFlops(v->level, VpTransferFlops(view, view->nown)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 {
-  return VpVectorEnterResidual(v, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
+  return EnterBy(v, &v->level->view, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
+}
+
+PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
+                                     PetscReal *norm2)
+{
+  double own = 0;
+
+  PetscFunctionBegin;
+  PetscCall(EnterBy(v, &v->level->view, outer, scale, x, ghosts, f, norm2 ? &own : NULL));
+  if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, v->level->mesh->comm));
+  *norm2 = own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorLeave(VpVector v, PetscBool add, double scale, double *z)
+{
+  return LeaveBy(v, &v->level->view, add, scale, z);
 }
 
 /* the view without the map of the outer vectors */
@@ -18,55 +65,13 @@ static VpView WithoutMap(VpLevel level)
 PetscErrorCode VpVectorEnterBoxes(VpVector v, double scale, const double *r)
 {
   const VpView view = WithoutMap(v->level);
-  void        *values;
 
-  PetscFunctionBegin;
-  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
-  PetscCall(v->level->ops->enter(&view, NULL, scale, NULL, VpGhostsAt(NULL), r, values, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return EnterBy(v, &view, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
 }
 
 PetscErrorCode VpVectorLeaveBoxes(VpVector v, double *z)
 {
   const VpView view = WithoutMap(v->level);
-  const void  *values;
 
-  PetscFunctionBegin;
-  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
-  PetscCall(v->level->ops->leave(&view, PETSC_FALSE, 1, values, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
-                                     PetscReal *norm2)
-{
-  const VpLevel level = v->level;
-  double        own = 0;
-  void         *values;
-
-  PetscFunctionBegin;
-  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter(&level->view, &outer->view, scale, x, ghosts, f, values, norm2 ? &own : NULL));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
-  if (norm2) {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
-    *norm2 = own;
-  }
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpVectorLeave(VpVector v, PetscBool add, double scale, double *z)
-{
-  const VpLevel level = v->level;
-  const void   *values;
-
-  PetscFunctionBegin;
-  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->leave(&level->view, add, scale, values, z));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return LeaveBy(v, &view, PETSC_FALSE, 1, z);
 }
