@@ -4,13 +4,6 @@
 
 enum { STEPS = 12, SWEEPS = 4 }; /* of the power iteration; of rotations, which converge quadratically */
 
-static double PointWeight(const VpMetricCell *c, int q)
-{
-  const int n = c->n;
-
-  return c->weight[q % n] * c->weight[q / n % n] * (c->dim == 3 ? c->weight[q / n / n] : 1);
-}
-
 /* S [dim][dim] = D^-1/2 G D^-1/2 at point q */
 static void ScalePoint(const VpMetricCell *c, const double D[], int size, int q, double S[])
 {
@@ -66,7 +59,7 @@ double VpMetricExtremes(const VpMetricCell *c, double extremes[2])
     double        least = diagonal[0], most = diagonal[0];
 
     for (int q = 0; q < size; q++) {
-      D[d] += PointWeight(c, q) * diagonal[q];
+      D[d] += VpPointWeight(c->dim, c->n, c->weight, q) * diagonal[q];
       least = PetscMin(least, diagonal[q]);
       most = PetscMax(most, diagonal[q]);
     }
@@ -93,7 +86,8 @@ static void FillStiffness(const VpMetricCell *c, int size, double A[])
   const double *D = c->slope;
 
   for (int i = 0; i < size; i++) {
-    for (int j = 0; j < size; j++) A[i * size + j] = sqrt(PointWeight(c, i) * PointWeight(c, j)) * c->G[0];
+    for (int j = 0; j < size; j++)
+      A[i * size + j] = sqrt(VpPointWeight(c->dim, n, c->weight, i) * VpPointWeight(c->dim, n, c->weight, j)) * c->G[0];
     for (int d = 0; d < c->dim; d++) {
       const int at = i / stride[d] % n;
 

@@ -7,9 +7,8 @@
 
 /* what is known of the points of cells, or of their sides of one number */
 typedef struct {
-  int           count[3], size; /* points along directions, and of all */
-  double        x[3][VP_MAX_N];
-  const double *at[3];
+  int    count[3], size; /* points along directions, and of all */
+  double x[3][VP_MAX_N];
 } Points;
 
 typedef struct {
@@ -26,14 +25,6 @@ typedef struct {
   _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
 } Making;
 
-/* the weight of a point of a cell */
-static double PointWeight(const Making *mk, int i)
-{
-  const int n = mk->n;
-
-  return mk->weight[i % n] * mk->weight[i / n % n] * (mk->dim == 3 ? mk->weight[i / n / n] : 1);
-}
-
 static Points PointsOf(const Making *mk, int side)
 {
   Points p = {.size = 1};
@@ -46,6 +37,12 @@ static Points PointsOf(const Making *mk, int side)
     p.size *= p.count[d];
   }
   return p;
+}
+
+/* J [points][dim][dim] of a cell */
+static void FindDerivatives(const Making *mk, int32_t cell, const Points *p, double J[])
+{
+  VpGeometryEvaluate(mk->mesh->geometry, cell, p->count, (const double *const[]){p->x[0], p->x[1], p->x[2]}, NULL, J);
 }
 
 /* K as a full matrix */
@@ -94,19 +91,6 @@ static double PullBack(const Making *mk, const double J[], const double value[],
   return fabs(det);
 }
 
-/* the value at a point of a side, extrapolated from the cell's points along the side's normal */
-static void Extrapolate(const Making *mk, int32_t cell, int side, int point, double value[])
-{
-  const int     c = mk->values->components, stride = VpLineStride(side / 2, mk->n, mk->n * mk->n);
-  const double *line =
-    mk->values->cell + ((size_t)cell * (size_t)(mk->face * mk->n) + (size_t)VpLineStart(mk->n, stride, point)) * (size_t)c;
-
-  for (int k = 0; k < c; k++) {
-    value[k] = 0;
-    for (int i = 0; i < mk->n; i++) value[k] += mk->basis.value[side % 2][i] * sqrt(mk->weight[i]) * line[i * stride * c + k];
-  }
-}
-
 static void MakeCell(Making *mk, int32_t cell)
 {
   const VpMetric m = mk->metric;
@@ -115,12 +99,12 @@ static void MakeCell(Making *mk, int32_t cell)
   const double   volume = VpGeometryVolume(mk->mesh->geometry, cell);
   double         J[9 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
-  VpGeometryEvaluate(mk->mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+  FindDerivatives(mk, cell, &p, J);
   m->scale[cell] = 1 / sqrt(volume);
   for (int d = 0; d < dim; d++) m->mean[(size_t)cell * dim + d] = 0;
   for (int i = 0; i < size; i++) {
     const size_t at = (size_t)cell * size + i;
-    const double w = mk->weight[i % mk->n] * mk->weight[i / mk->n % mk->n] * (dim == 3 ? mk->weight[i / mk->n / mk->n] : 1);
+    const double w = VpPointWeight(dim, mk->n, mk->weight, i);
     double       G[9];
     PetscBool    ok;
     const double det = PullBack(mk, J + i * dim * dim, mk->values->cell + at * mk->values->components, G, &ok);
@@ -147,21 +131,17 @@ static void MakeSide(Making *mk, int32_t cell, int side)
   const VpMetric m = mk->metric;
   const Points   p = PointsOf(mk, side);
   const int      dim = mk->dim, d = side / 2, face = mk->face;
-  double         J[9 * VP_MAX_N * VP_MAX_N], value[6];
+  const size_t   first = ((size_t)cell * 2 * dim + side) * (size_t)face * (size_t)mk->values->components;
+  double         J[9 * VP_MAX_N * VP_MAX_N];
   double *H = m->side + ((size_t)cell * 2 * dim + side) * mk->rows * face, *seen = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
 
-  VpGeometryEvaluate(mk->mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+  FindDerivatives(mk, cell, &p, J);
   for (int i = 0; i < face; i++) {
     double    G[9];
     PetscBool ok;
     double    det;
 
-    if (mk->values->side) {
-      const size_t at = (((size_t)cell * 2 * dim + side) * face + i) * mk->values->components;
-
-      for (int k = 0; k < mk->values->components; k++) value[k] = mk->values->side[at + k];
-    } else Extrapolate(mk, cell, side, i, value);
-    det = PullBack(mk, J + i * dim * dim, value, G, &ok);
+    det = PullBack(mk, J + i * dim * dim, mk->values->side + (size_t)i * (size_t)mk->values->components + first, G, &ok);
     if (!ok) {
       mk->bad = cell + 1;
       return;
@@ -355,7 +335,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
       if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
       count += !pass;
       if (!pass) continue;
-      VpGeometryEvaluate(mesh->geometry, cell, p.count, (const double *const[]){p.x[0], p.x[1], p.x[2]}, NULL, J);
+      FindDerivatives(mk, cell, &p, J);
       sum[1] += mk->metric->mean[(size_t)cell * dim + d] * VpGeometryArea(mesh->geometry, cell, side);
       for (int i = 0; i < face; i++, to++) {
         double inverse[9], length = 0;
@@ -451,8 +431,8 @@ static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last
 
       m->entry[at] = (m->root ? m->root[at] : 1) * sqrt(sqrt(a));
       for (int d = 0; d < dim; d++)
-        mean[d] +=
-          PointWeight(mk, i) / sqrt(a) * m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
+        mean[d] += VpPointWeight(mk->dim, mk->n, mk->weight, i) / sqrt(a) *
+                   m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
     }
     for (int d = 0; d < dim; d++)
       mean[d] *= PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / VpGeometryVolume(mk->mesh->geometry, cell);
@@ -502,9 +482,7 @@ static PetscErrorCode FindReaction(const Making *mk)
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
     for (int i = 0; i < size && m->mass; i++) {
-      const double w = PointWeight(mk, i);
-
-      sum[0] += w * m->mass[(size_t)cell * size + i];
+      sum[0] += VpPointWeight(mk->dim, mk->n, mk->weight, i) * m->mass[(size_t)cell * size + i];
     }
     sum[1] += VpGeometryVolume(mk->mesh->geometry, cell);
   }

@@ -13,7 +13,7 @@ typedef struct VpProblem_ VpProblem;
 typedef struct {
   int           components;
   const double *cell;     /* [nown][n^dim][components] */
-  const double *side;     /* [nown][2 dim][n^(dim-1)][components], of the own cell; NULL: extrapolated from those of the cell */
+  const double *side;     /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell */
   const double *reaction; /* [nown][n^dim] c, or NULL: the problem's number */
 } VpPointValues;
 

@@ -50,6 +50,11 @@ void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double d
 int            VpBasisMirror(const VpBasis *, int i, double *sign);                     /* j with phihat_j(1-x) = sign phihat_i(x) */
 void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
 void           VpGaussLobatto(int degree, double x[]);  /* x [degree + 1]: Gauss-Lobatto points on [0,1], 1 <= degree <= VP_MAX_DEGREE */
+/* the weight of point i among the n^dim points of a cell, x fastest, for weights w [n] of the points along a direction */
+static inline double VpPointWeight(int dim, int n, const double w[], int i)
+{
+  return w[i % n] * w[i / n % n] * (dim == 3 ? w[i / n / n] : 1);
+}
 /* C [n][n] takes coefficients in `from` to coefficients in `to`. */
 PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[]);
 

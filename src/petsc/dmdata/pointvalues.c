@@ -108,7 +108,7 @@ static double TakeMeanOfJump(Jumps *j, int32_t cell, int k)
   for (int i = 0; i < j->points; i++) {
     range[0] = PetscMin(range[0], a[i * width]);
     range[1] = PetscMax(range[1], a[i * width]);
-    sum += j->weight[i % n] * j->weight[i / n % n] * (dim == 3 ? j->weight[i / n / n] : 1) / a[i * width];
+    sum += VpPointWeight(dim, n, j->weight, i) / a[i * width];
   }
   if (range[1] <= j->dg->jump * range[0]) return 1;
   for (int i = 0; i < j->points; i++) a[i * width] = 1 / sum;
