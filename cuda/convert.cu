@@ -1,4 +1,4 @@
-/* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
+/* Conversion between the outer vectors, in double precision and the outer basis, and a level's vectors. */
 #include "device/sum.cuh"
 #include "plan/viewplans.cuh"
 

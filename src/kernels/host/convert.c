@@ -1,4 +1,4 @@
-/* Converts between outer vectors (double, orthonormal basis) and vectors of a level. */
+/* Converts between outer vectors (double precision, outer basis) and vectors of a level. */
 #include "rows.h"
 
 /* Converts FEW cells at a time. If sides hang, it converts as many cells as have MOST_VALUES values, because lanes work on sides of the

@@ -35,7 +35,6 @@ static PetscErrorCode CheckRefinement(PC pc, KSPType type)
   const char      *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
-  if (op && op->problem.metric) PetscCall(WarnMetric(pc, op->problem.metric));
   if (strcmp(type, KSPRICHARDSON) || nu <= HARD) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(nu <= HOPELESS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "KSP richardson would diverge: with these cells and this coefficient fgmres needs about %.0f iterations. Use -%sksp_type fcg "
@@ -51,6 +50,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   const char        *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
+  if (data->inverse.op && data->inverse.op->problem.metric) PetscCall(WarnMetric(pc, data->inverse.op->problem.metric));
   PetscCall(CheckRefinement(pc, type));
   if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
