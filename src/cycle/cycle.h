@@ -84,7 +84,7 @@ struct VpCycle_ {
   VpVector *vectors;        /* [3 nlevel] scratch for lists of them */
 };
 /* ratio of siblings' coefficients up to which a coarse cell's polynomials follow them */
-PetscReal VpHandoverRatio(const VpCycleOptions *, int dim, int degree);
+PetscReal VpHandoverRatio(const VpCycleOptions *, const VpBackend *, int dim, int degree);
 /* Finite volumes take the place of a solver that the user has not chosen. Where they are slow, or the coefficient is oblique, the user must
    have given a ratio. */
 PetscBool VpCycleMayHandOver(const VpCycleOptions *, const VpBackend *, const VpProblem *);

@@ -145,7 +145,7 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
     step->merges = PETSC_FALSE;
   }
   if (step->joined > MOST_IN_A_ROW) step->merges = PETSC_FALSE;
-  if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, dim, fine->degree)) step->rough = PETSC_TRUE;
+  if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, level->backend, dim, fine->degree)) step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
   means = (VpMeans){VpProblemWidth(fine), dim, PETSC_TRUE};
@@ -179,7 +179,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
 static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, PetscBool ends)
 {
   const double    few = pow(VP_FEW_CELLS_ALONG, level->mesh->dim);
-  const PetscReal ratio = VpHandoverRatio(&cycle->options, level->mesh->dim, level->problem.degree);
+  const PetscReal ratio = VpHandoverRatio(&cycle->options, level->backend, level->mesh->dim, level->problem.degree);
 
   if (!MayHandOver(cycle) || VpMeshIsPart(level->mesh)) return PETSC_FALSE;
   if (!level->mesh->leaf && (double)level->mesh->ncell <= few) return PETSC_FALSE;
@@ -205,7 +205,7 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
 static void HandLeavesOver(VpCycle cycle, VpLevel base)
 {
   const VpCycleOptions *o = &cycle->options;
-  const PetscBool       rough = (PetscBool)(cycle->joined > VpHandoverRatio(o, base->mesh->dim, base->problem.degree));
+  const PetscBool       rough = (PetscBool)(cycle->joined > VpHandoverRatio(o, base->backend, base->mesh->dim, base->problem.degree));
 
   if (!VpCycleHandsLeavesOver(cycle->npartial, o) && (o->symmetric || !rough || !MayHandOver(cycle))) return;
   cycle->nlevel = cycle->npartial + 1;

@@ -19,10 +19,12 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree, VpLattice fin
 }
 
 /* At degree 1 in 3D a level reads and writes fewer bytes than its finite volumes, so it is handed over later. */
-PetscReal VpHandoverRatio(const VpCycleOptions *options, int dim, int degree)
+PetscReal VpHandoverRatio(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
+  const PetscReal least = backend->prefers->handover;
+
   if (options->handover > 0) return options->handover;
-  return dim == 3 && degree == 1 ? 10 : 3;
+  return dim == 3 && degree == 1 ? PetscMax(least, 10) : least;
 }
 
 PetscBool VpCycleMayHandOver(const VpCycleOptions *o, const VpBackend *backend, const VpProblem *problem)

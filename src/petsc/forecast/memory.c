@@ -169,11 +169,11 @@ static double SparseBytes(const VpCoarseCase *c, double ranks)
   return VpCoarseUnknowns(c) / ranks * (3 * c->dim * c->n * (sizeof(PetscScalar) + sizeof(PetscInt)) + VECTORS * sizeof(PetscScalar));
 }
 
-/* The bytes of an algebraic multigrid as multiples of those of T's entries, as measured with PETSc 3.18: hypre's, gamg's on one rank and on
-   several, which exchange what products of matrices need. */
+/* The bytes of an algebraic multigrid as multiples of those of T's entries, as measured: hypre's, gamg's on one rank and on several, which
+   exchange what products of matrices need. */
 static double MultigridGrowth(const VpSize *size)
 {
-  static const double growth[2][3] = {{4.2, 4.2, 14}, {5.6, 9, 30}};
+  static const double growth[2][3] = {{4.2, 3, 5}, {5.6, 3, 5}};
 
   return growth[size->dim - 2][PetscDefined(HAVE_HYPRE) && !size->device ? 0 : size->ranks > 1 ? 2 : 1];
 }

@@ -66,7 +66,7 @@ static PetscErrorCode ForeseeHandover(VpMesh mesh, const VpProblem *problem, con
                                       VpCycleOptions *o)
 {
   const PetscInt  npartial = VpCyclePartial(mesh);
-  const PetscReal ratio = VpHandoverRatio(o, mesh->dim, problem->degree);
+  const PetscReal ratio = VpHandoverRatio(o, backend, mesh->dim, problem->degree);
   PetscReal       all, inside = 1;
 
   PetscFunctionBegin;
@@ -125,8 +125,8 @@ static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpP
   else if (inside > VP_RATIO_SHOWN && !problem->oblique)
     PetscCall(PetscViewerASCIIPrintf(
       viewer,
-      "  iterations for eight digits: not known, at least %d by fgmres; on CPUs, and on GPUs with -pc_vpatchdg_handover_ratio 3, finite "
-      "volumes %s: layers, channels, inclusions and rock took %s, noise of 1:1000 10 to 22; richardson may fail, fgmres does not\n",
+      "  iterations for eight digits: not known, at least %d by fgmres; finite volumes %s: "
+      "layers, channels, inclusions and rock took %s, noise of 1:1000 10 to 22; richardson may fail, fgmres does not\n",
       range[0], adaptive ? "help the levels where refined cells hold jumps" : "take the place of coarse levels",
       adaptive ? "7 to 20" : "5 to 10"));
   else

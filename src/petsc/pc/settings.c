@@ -40,7 +40,7 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                               "coarsest level", "How the coarsest level is solved", .names = VPatchDGCoarses),
   [VP_PC_HANDOVER] =
     VP_SETTING(REAL, PC_VPatchDG, options.handover, 0, "-pc_vpatchdg_handover_ratio", NULL, "hand-over ratio",
-               "Contrast in a coarse cell from which on finite volumes take over; 0: 3, or 10 in 3D at degree 1; on GPUs never",
+               "Contrast in a coarse cell from which on finite volumes take over; 0: 3, or 10 in 3D at degree 1; on GPUs 30",
                .refusal = "-pc_vpatchdg_handover_ratio %s: the ratio is 0 (chosen) or more; 1e99: never"),
   [VP_PC_GATHER] =
     VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", NULL, "size to gather from",
