@@ -145,7 +145,8 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
     step->merges = PETSC_FALSE;
   }
   if (step->joined > MOST_IN_A_ROW) step->merges = PETSC_FALSE;
-  if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, level->backend, dim, fine->degree)) step->rough = PETSC_TRUE;
+  if (MayHandOver(cycle) && step->merges && step->joined > VpHandoverRatio(&cycle->options, level->backend, dim, fine->degree))
+    step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
   means = (VpMeans){VpProblemWidth(fine), dim, PETSC_TRUE};

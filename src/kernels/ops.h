@@ -106,10 +106,10 @@ typedef struct {
 
 /* What suits one kind of processor. Code above the backends asks for these, and not which backend it has. */
 typedef struct {
-  const char         *matrix;          /* PETSc's type of the matrices of finite volumes; NULL: these are used only if asked for */
-  PetscReal           handover;        /* the largest ratio of coefficients that a level's cell joins rather than finite volumes begin there */
-  const VpLevelCosts *costs;           /* [precision] by which a cycle's number of levels is chosen; NULL: a cycle takes all levels */
-  PetscInt            gather_cells;    /* A level gathers on fewer ranks if each has fewer cells than this ... */
+  const char         *matrix;       /* PETSc's type of the matrices of finite volumes; NULL: these are used only if asked for */
+  PetscReal           handover;     /* the largest ratio of coefficients that a level's cell joins rather than finite volumes begin there */
+  const VpLevelCosts *costs;        /* [precision] by which a cycle's number of levels is chosen; NULL: a cycle takes all levels */
+  PetscInt            gather_cells; /* A level gathers on fewer ranks if each has fewer cells than this ... */
   PetscInt            gather_unknowns; /* ... or fewer unknowns than this. */
   double              most_columns;    /* unknowns per rank, of all right-hand sides that a cycle works on at once */
   double              most_dense;      /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
