@@ -8,7 +8,7 @@
 static PetscErrorCode New(PetscInt dim, PetscInt refine, const char options[], DM *dm)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 4, refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 4, refine, dm));
   PetscCall(PetscOptionsClear(NULL));
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(DMSetFromOptions(*dm));

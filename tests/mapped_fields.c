@@ -108,7 +108,7 @@ static PetscErrorCode New(DM *dm)
   char options[256];
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, now->dim, now->degree, now->refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, now->dim, now->degree, now->refine, dm));
   PetscCall(PetscSNPrintf(options, sizeof(options), "-dm_vpatchdg_map %s", now->map));
   PetscCall(PetscOptionsClear(NULL));
   PetscCall(PetscOptionsInsertString(NULL, options));
@@ -325,6 +325,9 @@ static PetscErrorCode Solve(DM dm)
   PetscCall(VecDuplicate(b, &c));
   PetscCall(DMVPatchDGComputeRHS(dm, NULL, Function, Flux, NULL, b));
   PetscCall(DMVPatchDGComputeRHSBatch(dm, NULL, Functions, Fluxes, PETSC_MEMTYPE_HOST, NULL, c));
+  if (VpIsDevice(TestBackend()))
+    Refused(DMVPatchDGComputeRHSBatch(dm, NULL, Functions, NULL, PETSC_MEMTYPE_CUDA, NULL, b), "points of mapped cells are on the host",
+            "functions of device memory with a map");
   PetscCall(Difference(b, c, &difference));
   TapOk((PetscBool)(difference < 1e-12), "batches_give_the_same_right_hand_side: %s, %.1e", now->map, difference);
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -200,16 +200,12 @@ static PetscErrorCode CheckPossible(DM dm, VpMesh mesh)
 {
   const VpMapSettings *map = &DMVPatchDGData(dm)->map;
   const VpDomain       domain = mesh->geometry->domain;
-  const VpBackend     *backend;
   PetscBool            unit = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCheck(
     !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
     "A map of cells (-dm_vpatchdg_map, DMVPatchDGSetMap()) needs cells of one level: refine all of them (-dm_refine), or use no map");
-  PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCheck(!VpIsDevice(backend), mesh->comm, PETSC_ERR_SUP,
-             "A map of cells (-dm_vpatchdg_map, DMVPatchDGSetMap()) works on the host: use -dm_vpatchdg_backend host");
   for (int32_t i = 0; i < 3 * domain->nbox; i++) unit = (PetscBool)(unit && domain->lower[i] > -1e-12 && domain->upper[i] < 1 + 1e-12);
   PetscCheck(unit || map->by != VP_MAP_NAMED, mesh->comm, PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_map %s maps the unit %s, and the domain of boxes is not inside of it: give other -dm_vpatchdg_lower and _upper",

@@ -5,13 +5,13 @@ enum { DEVICE_POINTS = 1 << 20 }; /* at a time */
 
 PetscErrorCode VpGivenSetMemory(const VpField *field, PetscMemType where, const char caller[], VpGiven *f)
 {
+  const PetscBool mapped = (PetscBool)(field->mesh->geometry->map != NULL);
+
   PetscFunctionBegin;
-  PetscCheck(
-    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)), PetscObjectComm((PetscObject)field->dm),
-    PETSC_ERR_SUP,
-    "%s: functions of device memory are for a DM that works on the GPU; this one's backend is %s. Give PETSC_MEMTYPE_HOST, or take "
-    "-dm_vec_type cuda",
-    caller, field->level->backend->name);
+  PetscCheck(PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)),
+             PetscObjectComm((PetscObject)field->dm), PETSC_ERR_SUP,
+             "%s: functions of device memory are for a DM that works on the GPU; %s. Give PETSC_MEMTYPE_HOST%s", caller,
+             mapped ? "points of mapped cells are on the host" : "this one's backend is host", mapped ? "" : ", or take -dm_vec_type cuda");
   f->on_device = (PetscBool)(f->batch && !PetscMemTypeHost(where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -94,7 +94,7 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
 
   PetscFunctionBegin;
   *field = (VpField){.dm = dm, .mesh = dg->mesh};
-  PetscCall(DMVPatchDGGetLevel(dm, &field->level));
+  PetscCall(DMVPatchDGGetFieldLevel(dm, &field->level));
   field->basis = &field->level->basis;
   if (dg->places && dg->places->arrays.backend != field->level->backend) PetscCall(VpFieldPlacesDestroy(&dg->places));
   if (!dg->places) PetscCall(VpTogether(dg->mesh->comm, PlacesCreate(dg->mesh, field->level->backend, &dg->places)));

@@ -25,7 +25,7 @@ PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **);
 typedef struct {
   DM                     dm;
   VpMesh                 mesh;
-  VpLevel                level; /* on the backend */
+  VpLevel                level; /* of DMVPatchDGGetFieldLevel(), on "the backend" of what follows */
   const VpBasis         *basis; /* orthonormal */
   struct VpFieldPlaces_ *places;
 } VpField;

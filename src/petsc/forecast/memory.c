@@ -108,7 +108,7 @@ VpBytes VpMeshMemory(const VpSize *size)
   const double mesh = MeshBytes(size, c), tables = OperatorBytes(size, c.own, sizeof(double));
   VpBytes      bytes = {mesh + tables + points, 0};
 
-  if (size->device) bytes = (VpBytes){tables + points, mesh};
+  if (size->device) bytes = (VpBytes){tables + points, mesh + points};
   return bytes;
 }
 

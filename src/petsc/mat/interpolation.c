@@ -193,8 +193,8 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscCall(DMVPatchDGCheck(fine, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(coarse)->mesh, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(fine)->mesh, "DMCreateInterpolation()"));
-  PetscCall(DMVPatchDGGetLevel(coarse, &from));
-  PetscCall(DMVPatchDGGetLevel(fine, &to));
+  PetscCall(DMVPatchDGGetFieldLevel(coarse, &from));
+  PetscCall(DMVPatchDGGetFieldLevel(fine, &to));
   PetscCheck(VpMeshCoarser(to->mesh) == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine),
              PETSC_ERR_ARG_INCOMP, "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
   PetscCheck(to->backend == from->backend, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
