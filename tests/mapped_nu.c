@@ -97,9 +97,11 @@ static PetscErrorCode Measure(PetscInt dim, PetscInt degree, const char options[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The iterations for eight digits are as many, to 10 % or one. A few less are as good. */
+/* The iterations for eight digits are as many, to 10 % or one. A few less are as good. Coarser fits on a device cost up to one more. */
 static PetscErrorCode iterations_are_as_published(void)
 {
+  const double more = VpIsDevice(TestBackend());
+
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
     const PetscBool oblique = (PetscBool)(strstr(rows[i].options, "_map ") || rows[i].kind == TURN);
@@ -107,7 +109,7 @@ static PetscErrorCode iterations_are_as_published(void)
     double          nu;
 
     PetscCall(Measure(rows[i].dim, rows[i].degree, rows[i].options, rows[i].kind, rows[i].penalty / factor, &nu));
-    TapOk((PetscBool)(nu < rows[i].nu + PetscMax(0.1 * rows[i].nu, 1) && nu > 0.85 * rows[i].nu - 1),
+    TapOk((PetscBool)(nu < rows[i].nu + PetscMax(0.1 * rows[i].nu, 1) + more && nu > 0.85 * rows[i].nu - 1),
           "iterations_are_as_published, %dD Q%d %s: %.1f for %.1f", (int)rows[i].dim, (int)rows[i].degree, rows[i].options, nu, rows[i].nu);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
