@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   KeepSlopes<N>(f, D);
   if (value) {
-    p = SideNumbers<S>(f, number, side, S::rows - 1)[l] * v;
+    p = (f.m.penalty[number] * SideNumbers<S>(f, number, side, 0)[l] + SideBeyond<S>(f, number, side)[l]) * v;
     back = -v / 2;
   } else p = f.m.flux[side][(size_t)(places.first + in) * S::lines + l] * v;
   UNROLL (int e = 0; e < S::tangents; e++) Hr[e * S::lines + l] = SideNumbers<S>(f, number, side, 1 + e)[l] * back;

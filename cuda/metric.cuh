@@ -3,7 +3,7 @@
 
       z-lines:  z = scale root x                      -> Z                 V, F: traces of z and of the cells beyond,
       lines:    D_x z -> X, D_y z -> Y, D_z z         -> V of all sides          which come from these cells' whole lines
-      points:   G times the slopes   -> X, Y          sides: F, then p = sigma [V] - {F} and r = -[V]/2 -> H r
+      points:   G times the slopes   -> X, Y          sides: p = sigma [V] - {F}, r = -[V]/2  -> H r
       lines:    X = D_x^T X, Y = D_y^T Y, with p and r of the sides at their ends
       z-lines:  y = scale root (X + Y + D_z^T .)
 
@@ -33,18 +33,24 @@ struct MetricField {
 template <int DIM, int N, bool FULL>
 struct MetricShape : CellShape<DIM, N> {
   typedef CellShape<DIM, N> S;
-  static constexpr int      sides = 2 * DIM, tangents = FULL ? DIM - 1 : 0, rows = 2 + tangents;
+  static constexpr int      sides = 2 * DIM, tangents = FULL ? DIM - 1 : 0, rows = 1 + tangents;
   static constexpr int      components = FULL ? DIM * (DIM + 1) / 2 : DIM;
   static constexpr int least = FULL && DIM == 3 || N <= 4 ? 4 : N <= 6 ? 3 : 2; /* blocks of a multiprocessor, which bounds the registers */
   static constexpr int arrays = DIM * S::size, cell = arrays + (FULL ? 3 * sides * S::lines : 0), pitch = N | 1;
   static_assert((S::cells * cell + N * pitch) * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
 };
 
-/* a row of the numbers at the points of a side: H, from row 0 on, then sigma */
+/* a row of H at the points of a side */
 template <class S>
 __device__ __forceinline__ const double *SideNumbers(const MetricField &f, int32_t number, int side, int row)
 {
   return f.m.side + (((size_t)number * S::sides + side) * S::rows + row) * S::lines;
+}
+
+template <class S>
+__device__ __forceinline__ const double *SideBeyond(const MetricField &f, int32_t number, int side)
+{
+  return f.m.beyond + ((size_t)number * S::sides + side) * S::lines;
 }
 
 /* Row l of D, or of D^T, times numbers at the points of a side, along its direction E. D has the pitch N | 1. */
@@ -95,7 +101,7 @@ __device__ __forceinline__ void LoadScaled(const MetricField &f, int32_t cell, i
   }
 }
 
-/* The sides of a cell, each at one point. Of F the parts are in `flux`, own less those beyond. */
+/* The sides of a cell, each at one point. */
 template <int DIM, int N, bool FULL>
 struct MetricSides {
   typedef MetricShape<DIM, N, FULL> S;
@@ -105,7 +111,7 @@ struct MetricSides {
   const int                         l;
   double *const                     planes; /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
   int32_t                           beyond[S::sides];
-  double                            flux[S::sides], own[FULL ? 1 : S::sides];
+  double                            p[S::sides], own[FULL ? 1 : S::sides]; /* p = sigma [V] - {F} */
 
   __device__ __forceinline__ double Number(int32_t of, int side, int row) const
   {
@@ -124,10 +130,11 @@ struct MetricSides {
   {
     return IsOwn(side) ? beyond[side] : cell;
   }
-  /* Takes the traces on both sides along d from the cell's line and from those beyond. */
+  /* Takes the traces on both sides along d from the cell's line and from those beyond. Of F only the derivative along d is in p. */
   __device__ __forceinline__ void Read(int d, const double (&z)[N])
   {
-    double u[2][N], H[2], H2[2], sigma[2];
+    double       u[2][N], H[2], H2[2], factor[2];
+    const double penalty = LoadNow(f.m.penalty + number);
 
     UNROLL (int end = 0; end < 2; end++) {
       const int side = 2 * d + end;
@@ -136,8 +143,8 @@ struct MetricSides {
       const int32_t there = There(side), of = f.Number(there);
       LoadScaled<DIM, N>(f, there, of, d, l, u[end]);
       H[end] = Number(number, side, 0);
-      H2[end] = Number(of, side ^ 1, 0);
-      sigma[end] = FULL ? 0 : Number(number, side, 1);
+      H2[end] = LoadNow((IsOwn(side) ? SideNumbers<S>(f, of, side ^ 1, 0) : SideBeyond<S>(f, number, side)) + l);
+      factor[end] = LoadNow(f.m.penalty + of);
     }
     UNROLL (int end = 0; end < 2; end++) {
       const int side = 2 * d + end;
@@ -146,18 +153,21 @@ struct MetricSides {
       LineEnd(t, end, z, V, Q);
       LineEnd(t, 1 - end, u[end], V2, Q2);
       Q2 *= H2[end];
-      if (!IsOwn(side)) V2 = Q2 = 0;
+      if (!IsOwn(side)) {
+        V2 = Q2 = 0;
+        factor[end] = 1;
+      }
       if (beyond[side] >= f.nown) {
         const double *traces = f.ghost + (size_t)(beyond[side] - f.nown) * S::values + l;
 
         V2 = LoadNow(traces);
         Q2 = LoadNow(traces + S::lines);
       }
-      flux[side] = H[end] * Q - Q2;
+      p[side] = (penalty * H[end] + factor[end] * H2[end]) * (V - V2) - (H[end] * Q - Q2) / 2;
       if (FULL) {
         Plane(side, 0)[l] = V;
         Plane(side, 1)[l] = V2;
-      } else flux[side] = sigma[end] * (V - V2) - flux[side] / 2;
+      }
       Normal(side) = -H[end] / 2 * (V - V2);
     }
   }
@@ -168,10 +178,10 @@ struct MetricSides {
   template <int E>
   __device__ __forceinline__ void AddTangent(const double *D, int side, double H, double H2)
   {
-    flux[side] += H * AlongSide<N, E, false>(D, Plane(side, 0), l) - H2 * AlongSide<N, E, false>(D, Plane(side, 1), l);
+    p[side] -= (H * AlongSide<N, E, false>(D, Plane(side, 0), l) - H2 * AlongSide<N, E, false>(D, Plane(side, 1), l)) / 2;
   }
-  /* flux = p = sigma [V] - {F}. Requires: V of all threads is there. */
-  __device__ __forceinline__ void FindForms(const double *D)
+  /* p -= the other parts of {F}. Requires: V of all threads is there. */
+  __device__ __forceinline__ void SubtractTangents(const double *D)
   {
     UNROLL (int side = 0; FULL && side < S::sides; side++) {
       const int32_t of = f.Number(There(side));
@@ -181,11 +191,9 @@ struct MetricSides {
         H[e] = Number(number, side, 1 + e);
         H2[e] = Number(of, side ^ 1, 1 + e);
       }
-      const double sigma = Number(number, side, S::rows - 1);
       UNROLL (int e = 0; e < S::tangents; e++) H2[e] = IsOwn(side) ? H2[e] : 0;
       if constexpr (S::tangents > 0) AddTangent<0>(D, side, H[0], H2[0]);
       if constexpr (S::tangents > 1) AddTangent<1>(D, side, H[1], H2[1]);
-      flux[side] = sigma * Jump(side) - flux[side] / 2;
     }
   }
   __device__ __forceinline__ double Jump(int side) const
@@ -205,15 +213,15 @@ struct MetricSides {
   __device__ __forceinline__ void AddTangents(const double *D)
   {
     UNROLL (int side = 0; side < S::sides; side++) {
-      if constexpr (S::tangents > 0) flux[side] += AlongSide<N, 0, true>(D, Plane(side, 0), l);
-      if constexpr (S::tangents > 1) flux[side] += AlongSide<N, 1, true>(D, Plane(side, 1), l);
+      if constexpr (S::tangents > 0) p[side] += AlongSide<N, 0, true>(D, Plane(side, 0), l);
+      if constexpr (S::tangents > 1) p[side] += AlongSide<N, 1, true>(D, Plane(side, 1), l);
     }
   }
   /* y += the terms of both sides along d */
   __device__ __forceinline__ void AddEnds(int d, double (&y)[N])
   {
     UNROLL (int end = 0; end < 2; end++) {
-      UNROLL (int i = 0; i < N; i++) y[i] += t.end[end][0][i] * flux[2 * d + end] + t.end[end][1][i] * Normal(2 * d + end);
+      UNROLL (int i = 0; i < N; i++) y[i] += t.end[end][0][i] * p[2 * d + end] + t.end[end][1][i] * Normal(2 * d + end);
     }
   }
 };
@@ -281,7 +289,7 @@ __device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, FULL> &sides
   Differentiate<N, false>(t, z, w);
   sides.Read(S::slow, z);
   __syncthreads();
-  sides.FindForms(D);
+  sides.SubtractTangents(D);
   UNROLL (int i = 0; i < N; i++) {
     const int in = LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz);
     double    slope[DIM];

@@ -84,7 +84,9 @@ typedef struct {
   int           components;
   int32_t       period;  /* cell c has the numbers of cell c modulo period */
   const double *cell;    /* [period][components][n^dim] G */
-  const double *side;    /* [period][2 dim][VpMetricRows][n^(dim-1)] H, then sigma */
+  const double *side;    /* [period][2 dim][VpMetricRows][n^(dim-1)] H */
+  const double *penalty; /* [period] k (k + 1) times the cell's factor */
+  const double *beyond;  /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
   const double *mass;    /* [period][n^dim] c of the reaction */
   const double *scale;   /* [period] 1/sqrt(volume of the cell's box) */
   const double *root;    /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
@@ -96,7 +98,7 @@ typedef struct {
 } VpMetricView;
 VP_SIZE int VpMetricRows(int dim, int components)
 {
-  return 1 + (components > dim ? dim : 1);
+  return components > dim ? dim : 1;
 }
 /* number of the entry (d, e) of a symmetric matrix, or of a diagonal one (e = d) */
 VP_SIZE int VpMetricEntry(int dim, int components, int d, int e)

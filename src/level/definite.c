@@ -126,7 +126,7 @@ static void FillFluxes(const VpMetricCell *c, int size, double F[])
       for (int i = 0; i < size; i++) row[i] = 0;
       for (int i = 0; i < n; i++) {
         row[line + i * stride[d]] += factor * H[t] * c->out[side % 2][i];
-        for (int e = 0, r = 1; e < c->dim && rows > 2; e++) {
+        for (int e = 0, r = 1; e < c->dim && rows > 1; e++) {
           const int along = line / stride[e] % n;
 
           for (int j = 0; j < n && e != d; j++)

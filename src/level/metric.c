@@ -195,33 +195,33 @@ static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last
         double weight[2];
 
         FindWeights(mk, cell, side, i, weight);
-        for (int r = 0; r < mk->rows - 1; r++) H[r * mk->face + i] *= weight[0];
+        for (int r = 0; r < mk->rows; r++) H[r * mk->face + i] *= weight[0];
       }
     }
   }
 }
 
-static void SetSigmas(void *context, int32_t piece, int32_t first, int32_t last)
+static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
 {
   Making      *mk = context;
-  const double k = mk->n - 1;
+  const double factor = (mk->n - 1) * mk->n;
 
   for (int32_t cell = first; cell < last; cell++) {
+    mk->metric->eta[cell] = factor * mk->penalty[cell];
     for (int side = 0; side < 2 * mk->dim; side++) {
       const size_t  at = (size_t)cell * 2 * mk->dim + side;
       const int32_t next = mk->mesh->neighbor[at];
-      double       *sigma = mk->metric->side + (at * mk->rows + mk->rows - 1) * mk->face;
+      double       *to = mk->metric->beyond + at * mk->face;
 
       for (int i = 0; i < mk->face; i++) {
-        const double own = mk->penalty[cell] * mk->seen[at * 2 * mk->face + i];
-        double       weight[2];
+        double weight[2];
 
         FindWeights(mk, cell, side, i, weight);
-        if (next < 0) sigma[i] = k * (k + 1) * 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].penalty * own;
-        else
-          sigma[i] =
-            k * (k + 1) *
-            (weight[0] * own + weight[1] * mk->penalty[next] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i]);
+        if (next < 0) {
+          const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
+
+          to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * mk->seen[at * 2 * mk->face + i];
+        } else to[i] = factor * weight[1] * mk->penalty[next] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i];
       }
     }
   }
@@ -312,7 +312,7 @@ double VpMetricIterations(const VpMetric m)
   return 5 + 44 * (pow(m->kappa, 0.11) * pow(m->typical, 0.055) - 1);
 }
 
-/* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it in sigma. G_dd = |det J| n.K n |J^-T e_d|^2,
+/* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
    and |det J| |J^-T e_d| is the area of the side there. */
 static PetscErrorCode MakeFluxes(Making *mk, int side)
 {
@@ -330,7 +330,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
     for (int32_t cell = 0; cell < mesh->nown; cell++) {
       const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];
       const VpSide  kind = VpDomainSide(mesh->geometry->domain, next);
-      double       *sigma = mk->metric->side + (((size_t)cell * 2 * dim + side) * mk->rows + mk->rows - 1) * face;
+      double       *beyond = mk->metric->beyond + ((size_t)cell * 2 * dim + side) * face;
 
       if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
       count += !pass;
@@ -344,7 +344,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
         for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
         *to = mk->seen[((size_t)cell * 2 * dim + side) * 2 * face + i] / sqrt(length);
         sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
-        sigma[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
+        beyond[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
       }
     }
   }
@@ -357,7 +357,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
 static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
 {
   const VpMesh mesh = mk->mesh;
-  const size_t all = (size_t)(mk->rows * mk->face), kept = all - (size_t)mk->face;
+  const size_t kept = (size_t)(mk->rows * mk->face);
   size_t       count = 0;
 
   PetscFunctionBegin;
@@ -369,7 +369,7 @@ static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
       const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
 
       if (!VpIsCondition(kind) || VpConditions[kind].given != given) continue;
-      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->metric->side + at * all, kept));
+      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->metric->side + at * kept, kept));
       count++;
     }
   }
@@ -389,7 +389,9 @@ static PetscErrorCode AllocateMetric(Making *mk)
   mk->rows = VpMetricRows(mk->dim, m->components);
   PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &m->cell));
   PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->rows * mk->face) + 1, &m->side));
+  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->face) + 1, &m->beyond));
   PetscCall(PetscMalloc1(cells + 1, &m->scale));
+  PetscCall(PetscMalloc1(cells + 1, &m->eta));
   PetscCall(PetscMalloc1(cells * (size_t)mk->dim + 1, &m->mean));
   if (mk->values->reaction || c != 0) PetscCall(VpMallocLarge(cells * size + 1, &m->mass));
   if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
@@ -504,7 +506,7 @@ static PetscErrorCode MakeMetric(Making *mk)
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
   VpLoop(mesh->nown, WeighSides, mk);
   PetscCall(FindShapes(mk));
-  VpLoop(mesh->nown, SetSigmas, mk);
+  VpLoop(mesh->nown, SetBeyond, mk);
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
   PetscCall(ScaleByCoefficient(mk));
   PetscCall(FindReaction(mk));
@@ -541,7 +543,9 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscCall(PetscFree(m->cell));
   PetscCall(PetscFree(m->side));
   PetscCall(PetscFree(m->mass));
+  PetscCall(PetscFree(m->beyond));
   PetscCall(PetscFree(m->scale));
+  PetscCall(PetscFree(m->eta));
   PetscCall(PetscFree(m->root));
   PetscCall(PetscFree(m->entry));
   PetscCall(PetscFree(m->mean));

@@ -22,11 +22,11 @@ struct VpMetric_ {
   int     refct;
   int     components; /* of G */
   int32_t ncell;
-  double *cell, *side, *mass, *scale, *root; /* as in VpMetricView, for own cells */
-  int32_t nflux[6];                          /* [side] number of cells with a flux as condition there */
-  double *flux[6];                           /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  double *cell, *side, *beyond, *eta, *mass, *scale, *root; /* as in VpMetricView, where eta is `penalty`, for own cells */
+  int32_t nflux[6];                                         /* [side] number of cells with a flux as condition there */
+  double *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows - 1][n^(dim-1)] row d of G, as in H */
+  double *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
   double  reaction;                   /* mean of c over the domain */
   double *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
   double

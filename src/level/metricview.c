@@ -39,6 +39,8 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   m->components = metric->components;
   PetscCall(VpLevelPlaceMeshArray(level, metric->cell, cells * ndof * (size_t)m->components, "coefficient at points", &m->cell));
   PetscCall(VpLevelPlaceMeshArray(level, metric->side, cells * 2 * dim * rows * face, "coefficient at points of sides", &m->side));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->beyond, cells * 2 * dim * face, "coefficient at points of sides", &m->beyond));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->eta, cells, "coefficient at points", &m->penalty));
   PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
   if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
   for (size_t side = 0; side < 2 * dim; side++)
@@ -105,6 +107,8 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
                                 .period = mesh->nface + 1,
                                 .cell = m->cell,
                                 .mass = m->mass,
+                                .penalty = m->eta,
+                                .beyond = m->beyond,
                                 .slope = rows->tables.slope,
                                 .end = rows->tables.end};
   rows->most = ndof * (1 + 2 * (size_t)mesh->dim);

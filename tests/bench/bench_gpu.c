@@ -119,7 +119,7 @@ static PetscErrorCode MeasureData(Work *w)
 }
 
 /* A x where the coefficient is given at points, as a diagonal and as a full matrix, on a coarser mesh: such operators have many numbers.
-   A x reads x, G, and H and sigma of the sides, and writes y. */
+   A x reads x, G, and H of the sides, and writes y. */
 static PetscErrorCode MeasureAtPoints(Bench *bench, int degree, PetscInt refine)
 {
   PetscFunctionBeginUser;

@@ -104,7 +104,7 @@ INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, con
   for (int i = 0; i < Power(n); i++) y[i] += flux[i] * z[i];
 }
 
-/* H and sigma of a side */
+/* H of a side, and then sigma where that is loaded */
 typedef V   SideNumbers[DIM + 1][FACE];
 INLINE void LoadSideNumbers(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
 {
@@ -113,8 +113,21 @@ INLINE void LoadSideNumbers(const VpMetricView *m, const int n, const Group *g, 
 
   for (int r = 0; r < rows; r++) {
     for (int l = 0; l < W; l++) from[l] = m->side + (((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)rows + (size_t)r) * (size_t)size;
-    LoadCells(size, 0, size, from, NULL, H[r == rows - 1 ? DIM : r]);
+    LoadCells(size, 0, size, from, NULL, H[r]);
   }
+}
+
+INLINE void LoadSigma(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
+{
+  const REAL *from[W];
+  V           penalty;
+
+  for (int l = 0; l < W; l++) {
+    from[l] = m->beyond + ((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)FaceOf(n);
+    penalty[l] = m->penalty[g->at[l]];
+  }
+  LoadCells(FaceOf(n), 0, FaceOf(n), from, NULL, H[DIM]);
+  for (int l = 0; l < FaceOf(n); l++) H[DIM][l] += penalty * H[0][l];
 }
 
 /* t = V, then F, of z on a side: 2 n^(dim-1) numbers */
@@ -202,6 +215,7 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
   const REAL         *from[W];
 
   LoadSideNumbers(m, n, g, side, H);
+  LoadSigma(m, n, g, side, H);
   for (int l = 0; l < W; l++) from[l] = m->traces + ((size_t)g->cell[l] * SIDES + (size_t)side) * 2 * (size_t)size;
   LoadCells(2 * size, 0, 2 * size, from, NULL, own);
   for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost);
@@ -289,6 +303,7 @@ INLINE void Column(const VpMetricView *m, const int n, int32_t cell, const int32
     SideNumbers H;
 
     LoadSideNumbers(m, n, &g, side, H);
+    LoadSigma(m, n, &g, side, H);
     TakeTraces(m, n, side, H, z, t);
     for (int l = 0; l < FaceOf(n); l++) {
       p[l] = H[DIM][l] * t[l] - t[FaceOf(n) + l] / 2;
@@ -326,6 +341,7 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
 
     FindCells(m, n, places->list[i], places->list[i] + 1, &g);
     LoadSideNumbers(m, n, &g, side, H);
+    if (condition) LoadSigma(m, n, &g, side, H);
     for (int l = 0; l < FaceOf(n); l++) {
       const V value = given[l] * m->weight[l % n] * (DIM == 3 ? m->weight[l / n] : 1) - (V){0};
 

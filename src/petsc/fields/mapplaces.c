@@ -66,7 +66,7 @@ static void MapOnSide(int dim, int side, const double size[], const double J[], 
 static void FindOutflow(const VpField *field, VpSet set, const VpPlaces *places, size_t size, double turn[])
 {
   const VpMetric metric = field->level->problem.metric;
-  const int      dim = field->mesh->dim, d = set.side / 2, rows = VpMetricRows(dim, metric->components) - 1;
+  const int      dim = field->mesh->dim, d = set.side / 2, rows = VpMetricRows(dim, metric->components);
   const double  *G = metric->outflow[set.given][set.side] + (size_t)places->first * (size_t)rows * size;
 
   for (int32_t i = 0; i < places->n; i++, G += (size_t)rows * size) {

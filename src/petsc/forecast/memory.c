@@ -98,7 +98,7 @@ void VpCountPoints(int components, PetscBool mapped, VpSize *size)
   const int    dim = size->dim;
   const double side = 2. * dim / (size->degree + 1);
 
-  size->at_points = components + (VpMetricRows(dim, components) + 2) * side + (mapped ? 2 + dim : 1);
+  size->at_points = components + (VpMetricRows(dim, components) + 1 + (size->device ? 0 : 2)) * side + (mapped ? 2 + dim : 1);
 }
 
 VpBytes VpMeshMemory(const VpSize *size)
