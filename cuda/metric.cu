@@ -1,39 +1,39 @@
 /* The slots for views with a coefficient at points: A x, traces of sides, numbers given at sides. */
 #include "metric.cuh"
 
-template <int DIM, int N, bool FULL>
-__global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N, FULL>::least)
+template <int DIM, int N, class K>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N, K>::least)
   ApplyMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const int32_t *list, int32_t first,
               int32_t count, const double *b, double *y)
 {
-  typedef MetricShape<DIM, N, FULL> S;
-  __shared__ double                 s[S::cells * S::cell], D[N * S::pitch];
-  const int                         slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
-  const int32_t number = f.Number(cell);
-  double       *Z = s + slot * S::cell, z[N], v[N];
+  typedef MetricShape<DIM, N, K> S;
+  __shared__ double              s[S::cells * S::cell], D[N * S::pitch];
+  const int                      slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t                  at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
+  const int32_t                  number = f.Number(cell);
+  double                        *Z = s + slot * S::cell, z[N], v[N];
 
   if (l == 0) PrefetchNumbers<S>(f, number);
   KeepSlopes<N>(f, D);
-  LoadScaled<DIM, N>(f, cell, number, S::slow, l, z);
+  LoadScaled<S>(f, cell, number, S::slow, l, z);
   WriteLine<DIM, N>(Z, S::slow, l, z);
   __syncthreads();
-  MetricSides<DIM, N, FULL> sides = {f, t, cell, number, l, Z + S::arrays};
-  ApplyMetricCell<DIM, N, FULL>(sides, D, z, Z, v);
+  MetricSides<DIM, N, K> sides = {f, t, cell, number, l, Z + S::arrays};
+  ApplyMetricCell<DIM, N, K>(sides, D, z, Z, v);
   if (at >= count) return;
   const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
   const double scale = __ldg(f.m.scale + number);
   UNROLL (int i = 0; i < N; i++) {
     if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * Z[l % N + l / N * S::sy + i * VpLineStride(S::slow, S::sy, S::sz)];
-    v[i] *= f.m.root ? scale * __ldg(f.m.root + from + i * S::lines) : scale;
+    v[i] *= f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
     y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
   }
 }
 
 /* A block's memory where a thread has one point of a side: D, and two numbers at every point. */
-template <int DIM, int N, bool FULL>
-struct MetricSide : MetricShape<DIM, N, FULL> {
-  typedef MetricShape<DIM, N, FULL> S;
+template <int DIM, int N, class K>
+struct MetricSide : MetricShape<DIM, N, K> {
+  typedef MetricShape<DIM, N, K> S;
 
   /* Calls f(H, d) for the entries of H along the side, and what belongs to row e of D, or of D^T, there. */
   template <bool BACK>
@@ -44,26 +44,26 @@ struct MetricSide : MetricShape<DIM, N, FULL> {
 };
 
 /* V and F on sides, list[i] = 2 dim cell + side */
-template <int DIM, int N, bool FULL>
+template <int DIM, int N, class K>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   PackMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, int32_t count, const int32_t *list,
              double *to)
 {
-  typedef MetricSide<DIM, N, FULL> S;
-  __shared__ double                V[S::cells * S::lines], D[N * S::pitch];
-  const int                        slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  typedef MetricSide<DIM, N, K> S;
+  __shared__ double             V[S::cells * S::lines], D[N * S::pitch];
+  const int                     slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t i = blockIdx.x * S::cells + slot, item = list[i < count ? i : count - 1], cell = item / S::sides, side = item % S::sides;
   const int32_t number = f.Number(cell);
   double        z[N], own, Q;
 
   KeepSlopes<N>(f, D);
-  LoadScaled<DIM, N>(f, cell, number, side / 2, l, z);
+  LoadScaled<S>(f, cell, number, side / 2, l, z);
   LineEnd(t, side % 2, z, own, Q);
   V[slot * S::lines + l] = own;
   __syncthreads();
-  Q *= SideNumbers<S>(f, number, side, 0)[l];
+  Q *= *SideNumber<S>(f, number, side, 0, l);
   UNROLL (int e = 0; e < S::tangents; e++)
-    Q += SideNumbers<S>(f, number, side, 1 + e)[l] * S::template Along<false>(e, D, V + slot * S::lines, l);
+    Q += SideTangent<S>(f, number, side, e, l) * S::template Along<false>(e, D, V + slot * S::lines, l);
   if (i >= count) return;
   to[(size_t)i * 2 * S::lines + l] = own;
   to[((size_t)i * 2 + 1) * S::lines + l] = Q;
@@ -82,33 +82,33 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 }
 
 /* The slot add_to_side. A thread has a point of the side, then the line that ends there. */
-template <int DIM, int N, bool FULL>
+template <int DIM, int N, class K>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   AddToSide(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const __grid_constant__ VpPlaces places,
             int side, bool value, const double *given, double *b)
 {
-  typedef MetricSide<DIM, N, FULL> S;
-  __shared__ double                r[S::cells * (DIM - 1) * S::lines], D[N * S::pitch];
-  const int                        slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  typedef MetricSide<DIM, N, K> S;
+  __shared__ double             r[S::cells * (DIM - 1) * S::lines], D[N * S::pitch];
+  const int                     slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t i = blockIdx.x * S::cells + slot, in = i < places.n ? i : places.n - 1, cell = places.list[in], number = f.Number(cell);
   const double  weight = f.m.weight[l % N] * (DIM == 3 ? f.m.weight[l / N] : 1.), v = weight * given[(size_t)in * S::lines + l];
   double       *Hr = r + slot * (DIM - 1) * S::lines, p, back = 0;
 
   KeepSlopes<N>(f, D);
   if (value) {
-    p = (f.m.penalty[number] * SideNumbers<S>(f, number, side, 0)[l] + SideBeyond<S>(f, number, side)[l]) * v;
+    p = (f.m.penalty[number] * *SideNumber<S>(f, number, side, 0, l) + *SideBeyond<S>(f, number, side, l)) * v;
     back = -v / 2;
   } else p = f.m.flux[side][(size_t)(places.first + in) * S::lines + l] * v;
-  UNROLL (int e = 0; e < S::tangents; e++) Hr[e * S::lines + l] = SideNumbers<S>(f, number, side, 1 + e)[l] * back;
+  UNROLL (int e = 0; e < S::tangents; e++) Hr[e * S::lines + l] = SideTangent<S>(f, number, side, e, l) * back;
   __syncthreads();
   UNROLL (int e = 0; e < S::tangents; e++) p += S::template Along<true>(e, D, Hr + e * S::lines, l);
   if (i >= places.n) return;
-  const int     first = LineStart<DIM>(side / 2, N, l, N, N * N), stride = VpLineStride(side / 2, N, N * N);
-  const double  q = SideNumbers<S>(f, number, side, 0)[l] * back, scale = f.m.scale[number];
-  const double *root = f.m.root ? f.m.root + (size_t)number * S::values + first : NULL;
-  double       *to = b + (size_t)cell * S::values + first;
+  const int    first = LineStart<DIM>(side / 2, N, l, N, N * N), stride = VpLineStride(side / 2, N, N * N);
+  const double q = *SideNumber<S>(f, number, side, 0, l) * back, scale = f.m.scale[number];
+  const auto  *factor = (const typename S::Real *)f.m.factor + (size_t)number * S::values + first;
+  double      *to = b + (size_t)cell * S::values + first;
   UNROLL (int k = 0; k < N; k++)
-    to[k * stride] += (root ? scale * root[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
+    to[k * stride] += (f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
 }
 
 template <class T, int DIM, int N>
@@ -116,7 +116,17 @@ struct Metric {
   typedef CellShape<DIM, N> S;
   typedef MetricTables<N>   Tables;
 
-  /* Calls f(tables, integral_constant FULL), unless it is empty. */
+  template <bool FULL, class F>
+  static PetscErrorCode OfKind(const VpView *view, const Tables &tables, F f)
+  {
+    const bool shaped = view->metric.shape != NULL;
+
+    if (view->metric.precision == VP_DOUBLE)
+      return shaped ? f(tables, MetricKind<FULL, double, true>()) : f(tables, MetricKind<FULL, double, false>());
+    return shaped ? f(tables, MetricKind<FULL, float, true>()) : f(tables, MetricKind<FULL, float, false>());
+  }
+
+  /* Calls f(tables, the view's kind). */
   template <class F>
   static PetscErrorCode Run(const VpView *view, F f)
   {
@@ -129,8 +139,7 @@ struct Metric {
       PetscCall(VpCudaFetchEntry(view->metric.end, 0, t->end));
       PetscFunctionReturn(PETSC_SUCCESS);
     })));
-    if (view->metric.components > DIM) PetscCall(f(*tables, std::true_type()));
-    else PetscCall(f(*tables, std::false_type()));
+    PetscCall(view->metric.components > DIM ? OfKind<true>(view, *tables, f) : OfKind<false>(view, *tables, f));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -141,12 +150,12 @@ struct Metric {
 
     PetscFunctionBegin;
     PetscCall(VpCudaSplitCells(view, first, last, &cells));
-    PetscCall(Run(view, [&](const Tables &tables, auto full) {
+    PetscCall(Run(view, [&](const Tables &tables, auto kind) {
       return VpCudaInnerThenBorder(ghosts, [&](int border) {
         const int32_t count = cells->n[border];
 
-        return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(full)::value>, {VpBlocks(count, S::cells), S::threads}, tables,
-                            field, cells->List(border), cells->start, count, (const double *)b, (double *)y);
+        return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(kind)>, {VpBlocks(count, S::cells), S::threads}, tables, field,
+                            cells->List(border), cells->start, count, (const double *)b, (double *)y);
       });
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,8 +163,8 @@ struct Metric {
 
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
   {
-    return Run(view, [=](const Tables &tables, auto full) {
-      return VpCudaLaunch("traces to messages", PackMetric<DIM, N, decltype(full)::value>, {VpBlocks(n, S::cells), S::threads}, tables,
+    return Run(view, [=](const Tables &tables, auto kind) {
+      return VpCudaLaunch("traces to messages", PackMetric<DIM, N, decltype(kind)>, {VpBlocks(n, S::cells), S::threads}, tables,
                           MetricField(view, x, NULL), n, list, (double *)to);
     });
   }
@@ -168,8 +177,8 @@ struct Metric {
 
   static PetscErrorCode ToSide(const VpView *view, int side, PetscBool value, const VpPlaces *places, const double *given, double *b)
   {
-    return Run(view, [=](const Tables &tables, auto full) {
-      return VpCudaLaunch("add to a side", AddToSide<DIM, N, decltype(full)::value>, {VpBlocks(places->n, S::cells), S::threads}, tables,
+    return Run(view, [=](const Tables &tables, auto kind) {
+      return VpCudaLaunch("add to a side", AddToSide<DIM, N, decltype(kind)>, {VpBlocks(places->n, S::cells), S::threads}, tables,
                           MetricField(view, NULL, NULL), *places, side, value, given, b);
     });
   }

@@ -29,28 +29,56 @@ struct MetricField {
   }
 };
 
+/* how a view stores G and H (VpMetricView): whether G is a full matrix, in which type of numbers, and whether cells have shapes */
+template <bool FULL, class T, bool SHAPED>
+struct MetricKind {
+  static constexpr bool full = FULL, shaped = SHAPED;
+  typedef T             Real;
+};
+
 /* A block's memory: D, and for every cell Z, X, Y, and V or H r of its sides. */
-template <int DIM, int N, bool FULL>
+template <int DIM, int N, class K>
 struct MetricShape : CellShape<DIM, N> {
   typedef CellShape<DIM, N> S;
-  static constexpr int      sides = 2 * DIM, tangents = FULL ? DIM - 1 : 0, rows = 1 + tangents;
-  static constexpr int      components = FULL ? DIM * (DIM + 1) / 2 : DIM;
-  static constexpr int least = FULL && DIM == 3 || N <= 4 ? 4 : N <= 6 ? 3 : 2; /* blocks of a multiprocessor, which bounds the registers */
-  static constexpr int arrays = DIM * S::size, cell = arrays + (FULL ? 3 * sides * S::lines : 0), pitch = N | 1;
+  typedef K                 Kind;
+  typedef typename K::Real  Real;
+  static constexpr int      dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
+  static constexpr int      components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
+  static constexpr int      stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents; /* arrays of G, rows of H */
+  static constexpr int      least = K::full && DIM == 3 || N <= 4 ? 4
+                                    : N <= 6                      ? 3
+                                                                  : 2; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int      arrays = DIM * S::size, cell = arrays + (K::full ? 3 * sides * S::lines : 0), pitch = N | 1;
   static_assert((S::cells * cell + N * pitch) * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
 };
 
-/* a row of H at the points of a side */
+/* where number l of a row of H is that is stored for a side */
 template <class S>
-__device__ __forceinline__ const double *SideNumbers(const MetricField &f, int32_t number, int side, int row)
+__device__ __forceinline__ const typename S::Real *SideNumber(const MetricField &f, int32_t number, int side, int row, int l)
 {
-  return f.m.side + (((size_t)number * S::sides + side) * S::rows + row) * S::lines;
-}
+  const size_t at = ((size_t)number * S::sides + side) * S::rows + row;
 
+  return (const typename S::Real *)f.m.side + (S::Kind::shaped && f.m.spread == 1 ? at : at * S::lines + l);
+}
 template <class S>
-__device__ __forceinline__ const double *SideBeyond(const MetricField &f, int32_t number, int side)
+__device__ __forceinline__ const double *SideBeyond(const MetricField &f, int32_t number, int side, int l)
 {
-  return f.m.beyond + ((size_t)number * S::sides + side) * S::lines;
+  return f.m.beyond + ((size_t)number * S::sides + side) * S::lines + l;
+}
+/* H along direction e of a side divided by H_dd, of a cell with a shape */
+template <class S>
+__device__ __forceinline__ double SideRatio(const MetricField &f, int32_t number, int side, int e)
+{
+  const double ratio = __ldg(f.m.shape + (size_t)number * S::shape + S::components + side / 2 * S::tangents + e);
+
+  return side % 2 ? ratio : -ratio;
+}
+/* H along direction e of a side */
+template <class S>
+__device__ __forceinline__ double SideTangent(const MetricField &f, int32_t number, int side, int e, int l)
+{
+  if constexpr (S::Kind::shaped) return SideRatio<S>(f, number, side, e) * LoadNow(SideNumber<S>(f, number, side, 0, l));
+  else return LoadNow(SideNumber<S>(f, number, side, 1 + e, l));
 }
 
 /* Row l of D, or of D^T, times numbers at the points of a side, along its direction E. D has the pitch N | 1. */
@@ -87,36 +115,33 @@ __device__ __forceinline__ void LineEnd(const MetricTables<N> &t, int end, const
 }
 
 /* z on line l along d of a cell with the numbers of cell `number` */
-template <int DIM, int N>
-__device__ __forceinline__ void LoadScaled(const MetricField &f, int32_t cell, int32_t number, int d, int l, double (&z)[N])
+template <class S>
+__device__ __forceinline__ void LoadScaled(const MetricField &f, int32_t cell, int32_t number, int d, int l, double (&z)[S::n])
 {
-  const int     first = LineStart<DIM>(d, N, l, N, N * N), stride = VpLineStride(d, N, N * N);
-  const double *x = f.x + (size_t)cell * Power(N, DIM) + first, scale = LoadNow(f.m.scale + number);
+  constexpr int N = S::n;
+  const int     first = LineStart<S::dim>(d, N, l, N, N * N), stride = VpLineStride(d, N, N * N);
+  const double *x = f.x + (size_t)cell * S::values + first, scale = LoadNow(f.m.scale + number);
 
   UNROLL (int i = 0; i < N; i++) z[i] = scale * LoadNow(x + i * stride);
-  if (f.m.root) {
-    const double *root = f.m.root + (size_t)number * Power(N, DIM) + first;
+  if (f.m.factor) {
+    const typename S::Real *factor = (const typename S::Real *)f.m.factor + (size_t)number * S::values + first;
 
-    UNROLL (int i = 0; i < N; i++) z[i] *= LoadNow(root + i * stride);
+    UNROLL (int i = 0; i < N; i++) z[i] *= LoadNow(factor + i * stride);
   }
 }
 
 /* The sides of a cell, each at one point. */
-template <int DIM, int N, bool FULL>
+template <int DIM, int N, class K>
 struct MetricSides {
-  typedef MetricShape<DIM, N, FULL> S;
-  const MetricField                &f;
-  const MetricTables<N>            &t;
-  const int32_t                     cell, number;
-  const int                         l;
-  double *const                     planes; /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
-  int32_t                           beyond[S::sides];
-  double                            p[S::sides], own[FULL ? 1 : S::sides]; /* p = sigma [V] - {F} */
+  typedef MetricShape<DIM, N, K> S;
+  const MetricField             &f;
+  const MetricTables<N>         &t;
+  const int32_t                  cell, number;
+  const int                      l;
+  double *const                  planes; /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
+  int32_t                        beyond[S::sides];
+  double                         p[S::sides], own[K::full ? 1 : S::sides]; /* p = sigma [V] - {F} */
 
-  __device__ __forceinline__ double Number(int32_t of, int side, int row) const
-  {
-    return LoadNow(SideNumbers<S>(f, of, side, row) + l);
-  }
   __device__ __forceinline__ double *Plane(int side, int which) const
   {
     return planes + (3 * side + which) * S::lines;
@@ -130,6 +155,14 @@ struct MetricSides {
   {
     return IsOwn(side) ? beyond[side] : cell;
   }
+  /* what stands for H_dd of the cell beyond in sigma */
+  __device__ __forceinline__ double Beyond(int side, int32_t of) const
+  {
+    const typename S::Real *H = SideNumber<S>(f, of, side ^ 1, 0, l);
+
+    if constexpr (std::is_same<typename S::Real, double>::value) return LoadNow(IsOwn(side) ? H : SideBeyond<S>(f, number, side, l));
+    else return IsOwn(side) ? LoadNow(H) : LoadNow(SideBeyond<S>(f, number, side, l));
+  }
   /* Takes the traces on both sides along d from the cell's line and from those beyond. Of F only the derivative along d is in p. */
   __device__ __forceinline__ void Read(int d, const double (&z)[N])
   {
@@ -141,9 +174,9 @@ struct MetricSides {
 
       beyond[side] = __ldg(f.neighbor + (size_t)cell * S::sides + side);
       const int32_t there = There(side), of = f.Number(there);
-      LoadScaled<DIM, N>(f, there, of, d, l, u[end]);
-      H[end] = Number(number, side, 0);
-      H2[end] = LoadNow((IsOwn(side) ? SideNumbers<S>(f, of, side ^ 1, 0) : SideBeyond<S>(f, number, side)) + l);
+      LoadScaled<S>(f, there, of, d, l, u[end]);
+      H[end] = LoadNow(SideNumber<S>(f, number, side, 0, l));
+      H2[end] = Beyond(side, of);
       factor[end] = LoadNow(f.m.penalty + of);
     }
     UNROLL (int end = 0; end < 2; end++) {
@@ -164,7 +197,7 @@ struct MetricSides {
         Q2 = LoadNow(traces + S::lines);
       }
       p[side] = (penalty * H[end] + factor[end] * H2[end]) * (V - V2) - (H[end] * Q - Q2) / 2;
-      if (FULL) {
+      if (K::full) {
         Plane(side, 0)[l] = V;
         Plane(side, 1)[l] = V2;
       }
@@ -173,7 +206,7 @@ struct MetricSides {
   }
   __device__ __forceinline__ double &Normal(int side)
   {
-    return FULL ? Plane(side, 2)[l] : own[side];
+    return K::full ? Plane(side, 2)[l] : own[side];
   }
   template <int E>
   __device__ __forceinline__ void AddTangent(const double *D, int side, double H, double H2)
@@ -183,13 +216,13 @@ struct MetricSides {
   /* p -= the other parts of {F}. Requires: V of all threads is there. */
   __device__ __forceinline__ void SubtractTangents(const double *D)
   {
-    UNROLL (int side = 0; FULL && side < S::sides; side++) {
+    UNROLL (int side = 0; K::full && side < S::sides; side++) {
       const int32_t of = f.Number(There(side));
       double        H[2], H2[2];
 
       UNROLL (int e = 0; e < S::tangents; e++) {
-        H[e] = Number(number, side, 1 + e);
-        H2[e] = Number(of, side ^ 1, 1 + e);
+        H[e] = SideTangent<S>(f, number, side, e, l);
+        H2[e] = SideTangent<S>(f, of, side ^ 1, e, l);
       }
       UNROLL (int e = 0; e < S::tangents; e++) H2[e] = IsOwn(side) ? H2[e] : 0;
       if constexpr (S::tangents > 0) AddTangent<0>(D, side, H[0], H2[0]);
@@ -204,9 +237,12 @@ struct MetricSides {
   __device__ __forceinline__ void StoreTangents()
   {
     UNROLL (int side = 0; side < S::sides; side++) {
-      const double r = -Jump(side) / 2;
+      const double r = K::shaped ? Normal(side) : -Jump(side) / 2; /* with H_dd where H is a multiple of it */
 
-      UNROLL (int e = 0; e < S::tangents; e++) Plane(side, e)[l] = r * Number(number, side, 1 + e);
+      UNROLL (int e = 0; e < S::tangents; e++) {
+        if constexpr (K::shaped) Plane(side, e)[l] = r * SideRatio<S>(f, number, side, e);
+        else Plane(side, e)[l] = r * SideTangent<S>(f, number, side, e, l);
+      }
     }
   }
   /* p += what H r along the sides adds. Requires: that of all threads is there. */
@@ -226,21 +262,37 @@ struct MetricSides {
   }
 };
 
-/* G times the slopes at point `at` of a cell. slope[d]: the slope along d, then the flux */
-template <int DIM, int N, bool FULL>
-__device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, int at, double (&slope)[DIM])
+/* Loads a number that no other thread reads. Caches drop it first if its neighbours in memory are loaded at the same time. */
+template <class S, class T>
+__device__ __forceinline__ T LoadLast(const T *p)
 {
-  typedef MetricShape<DIM, N, FULL> S;
-  const double *from = f.m.cell + (size_t)number * S::components * S::values + at, u[3] = {slope[0], slope[1], slope[DIM - 1]};
-  double        G[S::components];
+  T a;
 
-  UNROLL (int c = 0; c < S::components; c++) G[c] = LoadNow(from + c * S::values);
+  if constexpr (S::lines * sizeof(T) % 128) return LoadNow(p);
+  else if constexpr (sizeof(T) == sizeof(float)) asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(a) : "l"(p) : "memory");
+  else asm volatile("ld.global.cs.f64 %0, [%1];" : "=d"(a) : "l"(p) : "memory");
+  return a;
+}
 
-  UNROLL (int d = 0; d < DIM; d++) {
+/* G times the slopes at point `at` of a cell. slope[d]: the slope along d, then the flux */
+template <class S>
+__device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, int at, double (&slope)[S::dim])
+{
+  typedef typename S::Real Real;
+  const Real              *from = (const Real *)f.m.cell + (size_t)number * S::stored * S::values + at;
+  const double             u[3] = {slope[0], slope[1], slope[S::dim - 1]}, a = S::Kind::shaped && f.m.cell ? LoadLast<S>(from) : 1.;
+  double                   G[S::components];
+
+  UNROLL (int c = 0; c < S::components; c++) {
+    if constexpr (S::Kind::shaped) G[c] = __ldg(f.m.shape + (size_t)number * S::shape + c);
+    else G[c] = LoadLast<S>(from + c * S::values);
+  }
+  UNROLL (int d = 0; d < S::dim; d++) {
     slope[d] = 0;
-    UNROLL (int e = 0; e < DIM; e++) {
-      if (FULL || e == d) slope[d] += G[VpMetricEntry(DIM, S::components, d, e)] * u[e];
+    UNROLL (int e = 0; e < S::dim; e++) {
+      if (S::Kind::full || e == d) slope[d] += G[VpMetricEntry(S::dim, S::components, d, e)] * u[e];
     }
+    if (S::Kind::shaped) slope[d] *= a;
   }
 }
 
@@ -248,8 +300,11 @@ __device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, i
 template <class S>
 __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t number)
 {
-  Prefetch<S::components * S::values *(int)sizeof(double)>(f.m.cell + (size_t)number * S::components * S::values);
-  Prefetch<S::sides * S::rows * S::lines *(int)sizeof(double)>(SideNumbers<S>(f, number, 0, 0));
+  typedef typename S::Real Real;
+
+  if (!S::Kind::shaped || f.m.cell)
+    Prefetch<S::stored * S::values *(int)sizeof(Real)>((const Real *)f.m.cell + (size_t)number * S::stored * S::values);
+  if (!S::Kind::shaped || f.m.spread > 1) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
 }
 
 /* s[k][at] along line l, in arrays of a cell in shared memory: to registers, and back */
@@ -270,15 +325,15 @@ __device__ __forceinline__ void WriteLine(double *s, int d, int l, const double 
 
 /* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Z, D: as in the drawing above, in shared memory.
    Requires: all threads of the block call; z is line l of Z along the slowest direction. */
-template <int DIM, int N, bool FULL>
-__device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, FULL> &sides, const double *D, const double (&z)[N], double *Z,
+template <int DIM, int N, class K>
+__device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, const double *D, const double (&z)[N], double *Z,
                                                 double (&y)[N])
 {
-  typedef MetricShape<DIM, N, FULL> S;
-  const MetricField                &f = sides.f;
-  const MetricTables<N>            &t = sides.t;
-  const int                         l = sides.l;
-  double                            v[N], w[N];
+  typedef MetricShape<DIM, N, K> S;
+  const MetricField             &f = sides.f;
+  const MetricTables<N>         &t = sides.t;
+  const int                      l = sides.l;
+  double                         v[N], w[N];
 
   UNROLL (int d = 0; d < S::slow; d++) {
     ReadLine<DIM, N>(Z, d, l, v);
@@ -296,13 +351,13 @@ __device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, FULL> &sides
 
     UNROLL (int d = 0; d < S::slow; d++) slope[d] = Z[(1 + d) * S::size + in];
     slope[S::slow] = w[i];
-    TakeFlux<DIM, N, FULL>(f, sides.number, l + i * S::lines, slope);
+    TakeFlux<S>(f, sides.number, l + i * S::lines, slope);
     UNROLL (int d = 0; d < S::slow; d++) Z[(1 + d) * S::size + in] = slope[d];
     w[i] = slope[S::slow];
   }
   Differentiate<N, true>(t, w, y);
   __syncthreads();
-  if (FULL) {
+  if (K::full) {
     sides.StoreTangents();
     __syncthreads();
     sides.AddTangents(D);

@@ -2,6 +2,7 @@
 /* ranks: 1 2 3 */
 #include "support/problem.h"
 #include "support/refused.h"
+#include "../src/petsc/dmdata/dmdata.h"
 
 static PetscErrorCode CreateDM(const char options[], DM *dm)
 {
@@ -126,25 +127,38 @@ static PetscErrorCode Wave(PetscInt dim, PetscInt n, const PetscReal x[], const 
   return 0;
 }
 
-static PetscErrorCode TurningDM(const char options[], DM *dm)
+/* numbers: 1: a wave as the coefficient; 0: a matrix */
+static PetscErrorCode TurningDM(PetscInt numbers, const char options[], DM *dm)
 {
   PetscInt dim;
 
   PetscFunctionBeginUser;
   PetscCall(CreateDM(options, dm));
   PetscCall(DMGetDimension(*dm, &dim));
-  PetscCall(DMVPatchDGSetCoefficientFunction(*dm, dim * (dim + 1) / 2, Turning, PETSC_MEMTYPE_HOST, NULL));
+  if (numbers) PetscCall(DMVPatchDGSetCoefficientFunction(*dm, 1, Wave, PETSC_MEMTYPE_HOST, NULL));
+  else PetscCall(DMVPatchDGSetCoefficientFunction(*dm, dim * (dim + 1) / 2, Turning, PETSC_MEMTYPE_HOST, NULL));
   PetscCall(DMVPatchDGSetReactionFunction(*dm, Wave, PETSC_MEMTYPE_HOST, NULL));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char *const turning[] = {
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 2",
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_boundary robin,dirichlet,neumann,robin",
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 0 -dm_vpatchdg_boxes 1,2 -dm_vpatchdg_boundary periodic",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_upper 1,2,3",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_boundary periodic,periodic,dirichlet,neumann,robin,robin",
+static const struct {
+  PetscInt    numbers;
+  const char *options;
+} turning[] = {
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 2"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_boundary "
+      "robin,dirichlet,neumann,robin"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 0 -dm_vpatchdg_boxes 1,2 -dm_vpatchdg_boundary periodic"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_upper 1,2,3"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_boundary periodic,periodic,dirichlet,neumann,robin,robin"},
+  {1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_boundary "
+      "robin,dirichlet,neumann,robin"},
+  {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50"},
+  {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1 "
+      "-dm_vpatchdg_boundary robin -dm_vpatchdg_geometry_precision single"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 2 -dm_vpatchdg_geometry_precision single"},
+  {1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 2 -dm_vpatchdg_geometry_precision single"},
 };
 
 /* The assembled matrix is symmetric, and equal to the one without entries; so are its diagonal and columns. */
@@ -158,7 +172,7 @@ static PetscErrorCode matrices_are_equal_and_symmetric(void)
     PetscReal product, diagonal, columns, norm, whole;
     PetscInt  n;
 
-    PetscCall(TurningDM(turning[i], &dm));
+    PetscCall(TurningDM(turning[i].numbers, turning[i].options, &dm));
     PetscCall(DMCreateMatrix(dm, &A));
     PetscCall(DMSetMatType(dm, MATAIJ));
     PetscCall(DMCreateMatrix(dm, &B));
@@ -183,7 +197,7 @@ static PetscErrorCode matrices_are_equal_and_symmetric(void)
     PetscCall(MatAXPY(Y, -1, Z, SAME_NONZERO_PATTERN));
     PetscCall(MatNorm(Y, NORM_FROBENIUS, &columns));
     TapOk((PetscBool)(product < 1e-13 && diagonal < 1e-14 && norm < 1e-14 * whole && columns < 1e-13 * whole),
-          "matrices_are_equal_and_symmetric, %s: %.1e, diagonal %.1e, A - A^T %.1e, columns %.1e", turning[i], (double)product,
+          "matrices_are_equal_and_symmetric, %s: %.1e, diagonal %.1e, A - A^T %.1e, columns %.1e", turning[i].options, (double)product,
           (double)diagonal, (double)(norm / whole), (double)(columns / whole));
     PetscCall(MatDestroy(&X));
     PetscCall(MatDestroy(&Y));
@@ -196,6 +210,84 @@ static PetscErrorCode matrices_are_equal_and_symmetric(void)
     PetscCall(VecDestroy(&z));
     PetscCall(DMDestroy(&dm));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A number at points of boxes, or of parallelepipeds, is stored as a number, and the matrix of such cells once. */
+static PetscErrorCode numbers_are_stored_once(void)
+{
+  static const struct {
+    const char *options;
+    PetscInt    numbers;
+    double      stored; /* per unknown */
+  } all[] = {{"-dm_vpatchdg_grid_x 0,0.3,1", 1, 1 + 4. / 5},
+             {"-dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_geometry_precision single", 1, (1 + 4. / 5) / 2},
+             {"-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40", 1, 1 + 4. / 5},
+             {"-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40", -1, 4. / 25},
+             {"-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1", 1, 3 + 2 * 4. / 5},
+             {"-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1 -dm_vpatchdg_geometry_precision single", -1, (3 + 2 * 4. / 5 + 1) / 2},
+             {"", 0, 3 + 2 * 4. / 5}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(all); i++) {
+    char   options[256];
+    double stored;
+    DM     dm;
+
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 %s", all[i].options));
+    if (all[i].numbers >= 0) PetscCall(TurningDM(all[i].numbers, options, &dm));
+    else {
+      PetscCall(CreateDM(options, &dm));
+      PetscCall(DMSetUp(dm));
+    }
+    stored = VpMetricNumbers(DMVPatchDGData(dm)->op->problem.metric, 2, 5);
+    TapOk((PetscBool)(fabs(stored - all[i].stored) < 1e-12), "numbers_are_stored_once, %s: %g for %g", all[i].options, stored,
+          all[i].stored);
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In single precision A x has seven digits, and so has a value at a point. */
+static PetscErrorCode single_precision_has_seven_digits(void)
+{
+  PetscReal apart, norm[2];
+  Vec       x[2], y[2], values;
+  DM        dm[2];
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(TurningDM(0,
+                        i ? "-dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1"
+                          : "-dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1 "
+                            "-dm_vpatchdg_geometry_precision single",
+                        &dm[i]));
+    PetscCall(DMCreateGlobalVector(dm[i], &x[i]));
+    PetscCall(VecDuplicate(x[i], &y[i]));
+  }
+  PetscCall(VecDuplicate(x[0], &values));
+  PetscCall(VecSetRandom(values, NULL));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(DMVPatchDGSetPointValues(dm[i], values, x[i]));
+    PetscCall(DMCreateMatrix(dm[i], &A));
+    PetscCall(MatMult(A, x[i], y[i]));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(Difference(y[0], y[1], &apart));
+  TapOk((PetscBool)(apart < 1e-6 && apart > 1e-10), "single_precision_has_seven_digits: %.1e", (double)apart);
+  PetscCall(DMVPatchDGGetPointValues(dm[0], x[0], y[0]));
+  PetscCall(Difference(y[0], values, &apart));
+  TapOk((PetscBool)(apart < 1e-6), "single_precision_keeps_values: %.1e", (double)apart);
+  PetscCall(DMVPatchDGIntegrate(dm[0], x[0], &norm[0]));
+  PetscCall(DMVPatchDGIntegrate(dm[1], x[1], &norm[1]));
+  TapOk((PetscBool)(fabs(norm[0] - norm[1]) < 1e-6 * fabs(norm[1])), "single_precision_keeps_integrals: %.1e", norm[0] / norm[1] - 1);
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&x[i]));
+    PetscCall(VecDestroy(&y[i]));
+    PetscCall(DMDestroy(&dm[i]));
+  }
+  PetscCall(VecDestroy(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -418,8 +510,9 @@ static PetscErrorCode fluxes_are_those_of_the_host(void)
     PetscReal   apart = 0, largest = 0;
 
     for (int b = 0; b < 2; b++) {
-      PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s", turning[without_periods[i]], b ? " -dm_vpatchdg_backend host" : ""));
-      PetscCall(TurningDM(options, &dm[b]));
+      PetscCall(
+        PetscSNPrintf(options, sizeof(options), "%s%s", turning[without_periods[i]].options, b ? " -dm_vpatchdg_backend host" : ""));
+      PetscCall(TurningDM(turning[without_periods[i]].numbers, options, &dm[b]));
       PetscCall(DMCreateGlobalVector(dm[b], &x[b]));
     }
     PetscCall(VecSetRandom(x[0], NULL));
@@ -430,8 +523,8 @@ static PetscErrorCode fluxes_are_those_of_the_host(void)
       apart = PetscMax(apart, PetscAbsScalar(flux[1] - flux[0]));
       largest = PetscMax(largest, PetscAbsScalar(flux[1]));
     }
-    TapOk((PetscBool)(apart <= 1e-13 * largest && largest > 0), "fluxes_are_those_of_the_host, %s: %.1e", turning[without_periods[i]],
-          (double)(apart / largest));
+    TapOk((PetscBool)(apart <= 1e-13 * largest && largest > 0), "fluxes_are_those_of_the_host, %s: %.1e",
+          turning[without_periods[i]].options, (double)(apart / largest));
     for (int b = 0; b < 2; b++) {
       PetscCall(VecDestroy(&x[b]));
       PetscCall(DMDestroy(&dm[b]));
@@ -473,6 +566,8 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(both_bases_have_the_same_operator());
   PetscCall(matrices_are_equal_and_symmetric());
+  PetscCall(numbers_are_stored_once());
+  PetscCall(single_precision_has_seven_digits());
   PetscCall(polynomials_are_reproduced());
   PetscCall(fluxes_are_those_of_the_host());
   PetscCall(jumps_inside_of_cells_become_means());

@@ -4,23 +4,56 @@
 #include "../src/petsc/dm/internal.h"
 #include "../src/petsc/fields/fields.h"
 
-static const char *const cases[] = {
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 3 -dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90",
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1 -dm_vpatchdg_reaction 2 "
-  "-dm_vpatchdg_boundary robin,dirichlet,neumann,robin",
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 8 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.05",
-  "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_basis gauss -dm_vpatchdg_reaction 3",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 1 -dm_refine 2 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 2 -dm_vpatchdg_map torus -dm_vpatchdg_boundary "
-  "dirichlet,robin,periodic,periodic,neumann,robin",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1 -dm_vpatchdg_reaction 1",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 6 -dm_refine 1 -dm_vpatchdg_map torus -dm_vpatchdg_reaction 2",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 7 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 8 -dm_refine 0 -dm_vpatchdg_boxes 2,1,1 -dm_vpatchdg_upper 1,0.5,0.5 -dm_vpatchdg_map sine "
-  "-dm_vpatchdg_map_parameters 0.05",
-  "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_refine 1 -dm_vpatchdg_basis gauss -dm_vpatchdg_boundary "
-  "periodic,periodic,dirichlet,neumann,robin,robin",
+/* numbers: of the coefficient at a point, or 0 */
+static const struct {
+  int         numbers;
+  const char *options;
+} cases[] = {
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 3 -dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1 "
+      "-dm_vpatchdg_reaction 2 -dm_vpatchdg_boundary robin,dirichlet,neumann,robin"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 8 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.05"},
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_basis gauss -dm_vpatchdg_reaction 3"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 1 -dm_refine 2 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 2 -dm_vpatchdg_map torus -dm_vpatchdg_boundary "
+      "dirichlet,robin,periodic,periodic,neumann,robin"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1 "
+      "-dm_vpatchdg_reaction 1"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 6 -dm_refine 1 -dm_vpatchdg_map torus -dm_vpatchdg_reaction 2"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 7 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 8 -dm_refine 0 -dm_vpatchdg_boxes 2,1,1 -dm_vpatchdg_upper 1,0.5,0.5 -dm_vpatchdg_map sine "
+      "-dm_vpatchdg_map_parameters 0.05"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_refine 1 -dm_vpatchdg_basis gauss -dm_vpatchdg_boundary "
+      "periodic,periodic,dirichlet,neumann,robin,robin"},
+  /* matrices of cells: alone, times numbers at points, and beside cells where they differ */
+  {0, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 2 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50 -dm_vpatchdg_boundary "
+      "robin,dirichlet,neumann,robin"},
+  {0, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 2 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 120"},
+  {1,
+   "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50 -dm_vpatchdg_reaction 2"},
+  {1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 2 -dm_vpatchdg_boundary robin,dirichlet,neumann,dirichlet"},
+  {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_upper 1,2,3"},
+  {2, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 2"},
+  {3, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_refine 1 -dm_vpatchdg_geometry_precision single"},
+  {6, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1"},
+  {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_geometry_precision single"},
+  {1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50 "
+      "-dm_vpatchdg_geometry_precision single"},
+  {6, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1 -dm_vpatchdg_reaction 1 "
+      "-dm_vpatchdg_boundary robin -dm_vpatchdg_geometry_precision single"},
 };
+
+/* (1 + x) D, where D is a matrix of these many numbers */
+static PetscErrorCode Coefficient(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  static const PetscReal D[6] = {1, 0.2, 0.1, 2, 0.3, 3}, diagonal[3] = {1, 2, 3};
+  const int              numbers = *(int *)ctx;
+
+  for (PetscInt i = 0; i < n; i++) {
+    for (int c = 0; c < numbers; c++) *a++ = (1 + x[i * dim]) * (numbers > dim ? D[c] : diagonal[c]);
+  }
+  return 0;
+}
 
 enum { HOST, DEVICE, PLACES };
 /* what the slots work on, on both backends */
@@ -220,7 +253,7 @@ static PetscErrorCode sides_agree(const Both *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Compare(const VpBackend *device, const char options[])
+static PetscErrorCode Compare(const VpBackend *device, int numbers, const char options[])
 {
   Both b = {.name = options, .backend = {&VpBackendHost, device}};
   DM   dm;
@@ -232,6 +265,7 @@ static PetscErrorCode Compare(const VpBackend *device, const char options[])
   PetscCall(DMSetType(dm, DMVPATCHDG));
   PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
   PetscCall(DMSetFromOptions(dm));
+  if (numbers) PetscCall(DMVPatchDGSetCoefficientFunction(dm, numbers, Coefficient, PETSC_MEMTYPE_HOST, &numbers));
   PetscCall(DMSetUp(dm));
   PetscCall(DMVPatchDGGetLevel(dm, &b.outer[HOST]));
   b.mesh = b.outer[HOST]->mesh;
@@ -259,7 +293,7 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return TapSkip("no CUDA device");
   }
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Compare(device, cases[i]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Compare(device, cases[i].numbers, cases[i].options));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -69,7 +69,8 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG
     *v = a * (form[VP_HANG_GAMMA] * jump - mean) * own[0]; \
     *q = -a * jump / 2 * own[1]; \
   }
-/* An operator with a coefficient at points, in the Gauss basis. z = scale root x are a cell's coefficients in the basis phihat_q, and A is
+/* An operator with a coefficient at points, in the Gauss basis. z = scale factor x are a cell's coefficients in the basis phihat_q, and
+   A is
 
      sum_q G grad z . grad z'  in cells,      sum_t sigma [z] z' - {F(z)} z' - [z] F(z') / 2  on their sides.
 
@@ -82,23 +83,31 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG
      dim(dim+1)/2  xx, xy, xz, yy, yz, zz     dd, then towards the other directions in ascending order, + on an upper side, - on a lower */
 typedef struct {
   int           components;
-  int32_t       period;  /* cell c has the numbers of cell c modulo period */
-  const double *cell;    /* [period][components][n^dim] G */
-  const double *side;    /* [period][2 dim][VpMetricRows][n^(dim-1)] H */
-  const double *penalty; /* [period] k (k + 1) times the cell's factor */
-  const double *beyond;  /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
-  const double *mass;    /* [period][n^dim] c of the reaction */
-  const double *scale;   /* [period] 1/sqrt(volume of the cell's box) */
-  const double *root;    /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
-  const double *slope;   /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
-  const double *end;     /* [2 ends][value, outward slope][n] of the functions phihat_i */
-  const double *weight;  /* [n] roots of the points' weights along a direction */
-  const double *flux[6]; /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
-  double       *traces;  /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
+  int           spread;    /* numbers of a row of H: n^(dim-1), or 1 where H is the same on all of a side */
+  VpPrecision   precision; /* of cell, side and factor */
+  int32_t       period;    /* cell c has the numbers of cell c modulo period */
+  const void   *cell;      /* [period][components][n^dim] G; with `shape` [period][n^dim] a, or NULL: 1 */
+  const void   *side;      /* [period][2 dim][VpMetricRows][spread] H; with `shape` [period][2 dim][spread] H_dd */
+  const double *shape;     /* [period][VpMetricShape] S, where G = a S, then [d][VpMetricRows - 1] H / H_dd on upper sides; or NULL */
+  const double *penalty;   /* [period] k (k + 1) times the cell's factor */
+  const double *beyond;    /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
+  const double *mass;      /* [period][n^dim] c of the reaction */
+  const double *scale;     /* [period] 1/sqrt(volume of the cell's box), or of the cell if cells are parallelepipeds */
+  const void   *factor;    /* [period][n^dim] `root`; NULL: 1 */
+  const double *root;      /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
+  const double *slope;     /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */
+  const double *weight;    /* [n] roots of the points' weights along a direction */
+  const double *flux[6];   /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
+  double       *traces;    /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
 } VpMetricView;
 VP_SIZE int VpMetricRows(int dim, int components)
 {
   return components > dim ? dim : 1;
+}
+VP_SIZE int VpMetricShape(int dim, int components)
+{
+  return components + dim * (VpMetricRows(dim, components) - 1);
 }
 /* number of the entry (d, e) of a symmetric matrix, or of a diagonal one (e = d) */
 VP_SIZE int VpMetricEntry(int dim, int components, int d, int e)

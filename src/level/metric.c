@@ -20,6 +20,7 @@ typedef struct {
   int                  n, dim, face, rows;
   double               gauss[VP_MAX_N], weight[VP_MAX_N];
   double               slope[VP_MAX_N * VP_MAX_N]; /* [n][n] as VpMetricView.slope */
+  double              *G, *H;                      /* [nown][components][n^dim]; [nown][2 dim][rows][n^(dim-1)] */
   double              *penalty;                    /* [nface] factor of the penalty of cells */
   double              *seen;                       /* [nface][2 dim][G_dd, det][n^(dim-1)] */
   _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
@@ -116,7 +117,7 @@ static void MakeCell(Making *mk, int32_t cell)
     for (int d = 0; d < dim; d++) {
       for (int e = d; e < dim; e++) {
         if (e == d || m->components > dim)
-          m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, e)) * size + i] = G[d * dim + e];
+          mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, e)) * size + i] = G[d * dim + e];
       }
       m->mean[(size_t)cell * dim + d] += w * G[d * dim + d] * PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / volume;
     }
@@ -133,7 +134,7 @@ static void MakeSide(Making *mk, int32_t cell, int side)
   const int      dim = mk->dim, d = side / 2, face = mk->face;
   const size_t   first = ((size_t)cell * 2 * dim + side) * (size_t)face * (size_t)mk->values->components;
   double         J[9 * VP_MAX_N * VP_MAX_N];
-  double *H = m->side + ((size_t)cell * 2 * dim + side) * mk->rows * face, *seen = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
+  double *H = mk->H + ((size_t)cell * 2 * dim + side) * mk->rows * face, *seen = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
 
   FindDerivatives(mk, cell, &p, J);
   for (int i = 0; i < face; i++) {
@@ -189,7 +190,7 @@ static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last
 
   for (int32_t cell = first; cell < last; cell++) {
     for (int side = 0; side < 2 * mk->dim; side++) {
-      double *H = mk->metric->side + ((size_t)cell * 2 * mk->dim + side) * mk->rows * mk->face;
+      double *H = mk->H + ((size_t)cell * 2 * mk->dim + side) * mk->rows * mk->face;
 
       for (int i = 0; i < mk->face; i++) {
         double weight[2];
@@ -221,7 +222,11 @@ static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
           const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
 
           to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * mk->seen[at * 2 * mk->face + i];
-        } else to[i] = factor * weight[1] * mk->penalty[next] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i];
+        } else {
+          const double H = weight[1] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i];
+
+          to[i] = factor * mk->penalty[next] * (mk->values->precision == VP_SINGLE ? (double)(float)H : H);
+        }
       }
     }
   }
@@ -257,8 +262,8 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
   for (int32_t cell = first; cell < last; cell++) {
     double extremes[2], penalty = 0;
 
-    c.G = mk->metric->cell + (size_t)cell * c.components * size;
-    c.side = mk->metric->side + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
+    c.G = mk->G + (size_t)cell * c.components * size;
+    c.side = mk->H + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
     s.variation = PetscMax(s.variation, VpMetricExtremes(&c, extremes));
     s.extremes[0] = PetscMin(s.extremes[0], extremes[0]);
     s.extremes[1] = PetscMax(s.extremes[1], extremes[1]);
@@ -369,7 +374,7 @@ static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
       const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
 
       if (!VpIsCondition(kind) || VpConditions[kind].given != given) continue;
-      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->metric->side + at * kept, kept));
+      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->H + at * kept, kept));
       count++;
     }
   }
@@ -387,8 +392,8 @@ static PetscErrorCode AllocateMetric(Making *mk)
   m->ncell = mk->mesh->nown;
   m->components = mk->values->components > mk->dim || mk->mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
   mk->rows = VpMetricRows(mk->dim, m->components);
-  PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &m->cell));
-  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->rows * mk->face) + 1, &m->side));
+  PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &mk->G));
+  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->rows * mk->face) + 1, &mk->H));
   PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->face) + 1, &m->beyond));
   PetscCall(PetscMalloc1(cells + 1, &m->scale));
   PetscCall(PetscMalloc1(cells + 1, &m->eta));
@@ -434,7 +439,7 @@ static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last
       m->entry[at] = (m->root ? m->root[at] : 1) * sqrt(sqrt(a));
       for (int d = 0; d < dim; d++)
         mean[d] += VpPointWeight(mk->dim, mk->n, mk->weight, i) / sqrt(a) *
-                   m->cell[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
+                   mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
     }
     for (int d = 0; d < dim; d++)
       mean[d] *= PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / VpGeometryVolume(mk->mesh->geometry, cell);
@@ -510,6 +515,7 @@ static PetscErrorCode MakeMetric(Making *mk)
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
   PetscCall(ScaleByCoefficient(mk));
   PetscCall(FindReaction(mk));
+  PetscCall(VpMetricStore(mesh, mk->n, mk->values->precision, &mk->G, &mk->H, mk->metric));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -525,6 +531,8 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   VpMetricSlopes(&mk.basis, mk.slope);
   PetscCall(PetscNew(&mk.metric));
   error = MakeMetric(&mk);
+  PetscCall(PetscFree(mk.G));
+  PetscCall(PetscFree(mk.H));
   PetscCall(PetscFree(mk.seen));
   PetscCall(PetscFree(mk.penalty));
   if (error) PetscCall(VpMetricDestroy(&mk.metric));
@@ -540,8 +548,10 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!m || --m->refct) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->factor != m->root) PetscCall(PetscFree(m->factor));
   PetscCall(PetscFree(m->cell));
   PetscCall(PetscFree(m->side));
+  PetscCall(PetscFree(m->shape));
   PetscCall(PetscFree(m->mass));
   PetscCall(PetscFree(m->beyond));
   PetscCall(PetscFree(m->scale));

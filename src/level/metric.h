@@ -4,6 +4,7 @@
    [0,1]^dim, and K the coefficient, a number or a symmetric matrix. Then G = |det J| J^-1 K J^-T, and on a side with the normal d
    H = 2 w (row d of G), where w = P'/(P + P') weighs by P = G_dd |det J| of both cells, and sigma = penalty k(k+1) (H_d + H_d'). */
 #pragma once
+#include "../kernels/views.h"
 #include "../mesh/mesh.h"
 
 typedef struct VpProblem_ VpProblem;
@@ -12,22 +13,26 @@ typedef struct VpProblem_ VpProblem;
    yy, yz, zz. */
 typedef struct {
   int           components;
-  const double *cell;     /* [nown][n^dim][components] */
-  const double *side;     /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell */
-  const double *reaction; /* [nown][n^dim] c, or NULL: the problem's number */
+  const double *cell;      /* [nown][n^dim][components] */
+  const double *side;      /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell */
+  const double *reaction;  /* [nown][n^dim] c, or NULL: the problem's number */
+  VpPrecision   precision; /* in which G, H and the map's root are stored */
 } VpPointValues;
 
 typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
-  int     refct;
-  int     components; /* of G */
-  int32_t ncell;
-  double *cell, *side, *beyond, *eta, *mass, *scale, *root; /* as in VpMetricView, where eta is `penalty`, for own cells */
-  int32_t nflux[6];                                         /* [side] number of cells with a flux as condition there */
-  double *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  int         refct;
+  int         components; /* of G */
+  int32_t     ncell;
+  int         spread;
+  VpPrecision precision;
+  void       *cell, *side, *factor;                       /* as in VpMetricView, for own cells */
+  double     *shape, *beyond, *eta, *mass, *scale, *root; /* the same, where eta is `penalty` */
+  int32_t     nflux[6];                                   /* [side] number of cells with a flux as condition there */
+  double     *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
-  double  reaction;                   /* mean of c over the domain */
+  double     *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
+  double      reaction;                   /* mean of c over the domain */
   double *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
   double
     robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
@@ -38,6 +43,11 @@ struct VpMetric_ {
   double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
   PetscInt raised;         /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };
+/* metricstore.c. Collective. Gives a metric G and H, which are made as [cells][components][n^dim] and [cells][2 dim][rows][n^(dim-1)], in
+   the least memory that stores them. n: points in each direction */
+PetscErrorCode VpMetricStore(VpMesh, int n, VpPrecision, double **G, double **H, VpMetric);
+/* numbers per unknown, as if in double precision, of `cell`, `side` and `factor` */
+double VpMetricNumbers(VpMetric, int dim, int n);
 /* iterations of FGMRES for eight digits, to a factor of 1.5 in most cases */
 double VpMetricIterations(const VpMetric);
 /* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */

@@ -24,11 +24,22 @@ static void FindTables(const VpBasis *gauss, VpMetricBasis *t)
   for (int q = 0; q < n; q++) t->weight[q] = sqrt(t->weight[q]);
 }
 
+static size_t RealBytes(VpMetric m)
+{
+  return m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+/* numbers of H of a cell */
+static size_t SideNumbers(VpMetric m, int dim)
+{
+  return 2 * (size_t)dim * (m->shape ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
+}
+
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
   VpMetricView *m = &level->view.metric;
   const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
-  const size_t  n = (size_t)level->basis.n, face = ndof / n, rows = (size_t)VpMetricRows((int)dim, metric->components);
+  const size_t  n = (size_t)level->basis.n, face = ndof / n, real = RealBytes(metric);
   VpMetricBasis t;
   const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
@@ -37,8 +48,18 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   if (root) PetscCall(VpLevelPlaceMeshArray(level, root, cells * ndof, "map", &m->root));
   if (!level->outer) PetscFunctionReturn(PETSC_SUCCESS);
   m->components = metric->components;
-  PetscCall(VpLevelPlaceMeshArray(level, metric->cell, cells * ndof * (size_t)m->components, "coefficient at points", &m->cell));
-  PetscCall(VpLevelPlaceMeshArray(level, metric->side, cells * 2 * dim * rows * face, "coefficient at points of sides", &m->side));
+  m->precision = metric->precision;
+  m->spread = metric->spread;
+  if (metric->factor == metric->root) m->factor = m->root;
+  else if (metric->factor) PetscCall(VpLevelPlaceBytes(level, metric->factor, cells * ndof * real, "map", &m->factor));
+  if (metric->cell)
+    PetscCall(VpLevelPlaceBytes(level, metric->cell, cells * (metric->shape ? 1 : (size_t)m->components) * ndof * real,
+                                "coefficient at points", &m->cell));
+  PetscCall(
+    VpLevelPlaceBytes(level, metric->side, cells * SideNumbers(metric, (int)dim) * real, "coefficient at points of sides", &m->side));
+  if (metric->shape)
+    PetscCall(
+      VpLevelPlaceMeshArray(level, metric->shape, cells * (size_t)VpMetricShape((int)dim, m->components), "matrices of cells", &m->shape));
   PetscCall(VpLevelPlaceMeshArray(level, metric->beyond, cells * 2 * dim * face, "coefficient at points of sides", &m->beyond));
   PetscCall(VpLevelPlaceMeshArray(level, metric->eta, cells, "coefficient at points", &m->penalty));
   PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
@@ -82,16 +103,20 @@ static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their sides */
-static PetscErrorCode WithGhosts(VpMesh mesh, size_t count, const double own[], const double **local)
+/* *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their sides; NULL if there are none */
+static PetscErrorCode WithGhosts(VpMesh mesh, size_t count, VpPrecision precision, const void *own, void *local)
 {
-  double *all;
+  const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
+  char        *all = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)mesh->nface * count + 1, &all));
-  *local = all;
-  PetscCall(PetscArraycpy(all, own, (size_t)mesh->nown * count));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, count, MPI_DOUBLE, all, all + (size_t)mesh->nown * count));
+  if (own) {
+    PetscCall(PetscMalloc((size_t)mesh->nface * block + 1, &all));
+    PetscCall(PetscMemcpy(all, own, (size_t)mesh->nown * block));
+    PetscCall(
+      VpMeshExchange(mesh, VP_GHOST_FACE, count, precision == VP_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, all, all + (size_t)mesh->nown * block));
+  }
+  *(const void **)local = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,23 +124,27 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
 {
   const VpMesh   mesh = level->mesh;
   const VpMetric m = level->problem.metric;
-  const size_t   ndof = VpLevelValues(level), side = VpMetricRows(mesh->dim, m->components) * ndof / level->basis.n;
+  const size_t   ndof = VpLevelValues(level);
+  VpMetricView  *to = &rows->metric;
 
   PetscFunctionBegin;
   FindTables(&level->basis, &rows->tables);
-  rows->metric = (VpMetricView){.components = m->components,
-                                .period = mesh->nface + 1,
-                                .cell = m->cell,
-                                .mass = m->mass,
-                                .penalty = m->eta,
-                                .beyond = m->beyond,
-                                .slope = rows->tables.slope,
-                                .end = rows->tables.end};
+  *to = (VpMetricView){.components = m->components,
+                       .spread = m->spread,
+                       .precision = m->precision,
+                       .period = mesh->nface + 1,
+                       .cell = m->cell,
+                       .mass = m->mass,
+                       .penalty = m->eta,
+                       .beyond = m->beyond,
+                       .slope = rows->tables.slope,
+                       .end = rows->tables.end};
   rows->most = ndof * (1 + 2 * (size_t)mesh->dim);
   rows->create = MetricRow;
-  PetscCall(WithGhosts(mesh, 2 * (size_t)mesh->dim * side, m->side, &rows->metric.side));
-  PetscCall(WithGhosts(mesh, 1, m->scale, &rows->metric.scale));
-  if (m->root) PetscCall(WithGhosts(mesh, ndof, m->root, &rows->metric.root));
+  PetscCall(WithGhosts(mesh, SideNumbers(m, mesh->dim), m->precision, m->side, &to->side));
+  PetscCall(WithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, m->shape, &to->shape));
+  PetscCall(WithGhosts(mesh, 1, VP_DOUBLE, m->scale, &to->scale));
+  PetscCall(WithGhosts(mesh, ndof, m->precision, m->factor, &to->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,8 +153,9 @@ PetscErrorCode VpMetricRowsDestroy(VpRows *rows)
   PetscFunctionBegin;
   if (!rows->metric.components) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(rows->metric.side));
+  PetscCall(PetscFree(rows->metric.shape));
   PetscCall(PetscFree(rows->metric.scale));
-  PetscCall(PetscFree(rows->metric.root));
+  PetscCall(PetscFree(rows->metric.factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -118,22 +118,41 @@ static PetscErrorCode MeasureData(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A x where the coefficient is given at points, as a diagonal and as a full matrix, on a coarser mesh: such operators have many numbers.
-   A x reads x, G, and H of the sides, and writes y. */
+/* A x where the coefficient is given at points or cells are mapped, on a coarser mesh: such operators have many numbers. A x reads x and
+   the metric, and writes y. */
+static const struct {
+  const char *name;
+  PetscBool   number, matrix; /* as the coefficient at points */
+  const char *options;
+} metrics[] = {{"A x, a number at points", PETSC_TRUE, PETSC_FALSE, ""},
+               {"A x, a matrix at points", PETSC_FALSE, PETSC_TRUE, ""},
+               {"A x, a matrix at points, single", PETSC_FALSE, PETSC_TRUE, "-dm_vpatchdg_geometry_precision single"},
+               {"A x, a map", PETSC_FALSE, PETSC_FALSE, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05"},
+               {"A x, a map, single", PETSC_FALSE, PETSC_FALSE,
+                "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05 -dm_vpatchdg_geometry_precision single"},
+               {"A x, parallelepipeds", PETSC_FALSE, PETSC_FALSE, "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60"}};
+
 static PetscErrorCode MeasureAtPoints(Bench *bench, int degree, PetscInt refine)
 {
   PetscFunctionBeginUser;
-  for (int full = 0; full < 2; full++) {
-    const int    dim = bench->dim, components = full ? dim * (dim + 1) / 2 : dim;
-    const double at_sides = 2. * dim * VpMetricRows(dim, components) / (degree + 1);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(metrics); i++) {
+    PetscOptions own;
+    VpMetric     metric;
+    double       numbers;
     Work         w;
 
-    bench->points = components;
+    bench->points = metrics[i].number ? 1 : metrics[i].matrix ? bench->dim * (bench->dim + 1) / 2 : 0;
+    PetscCall(PetscOptionsCreate(&own));
+    PetscCall(PetscOptionsInsertString(own, metrics[i].options));
+    PetscCall(PetscOptionsPush(own));
     PetscCall(WorkCreate(bench, degree, refine, &w));
+    PetscCall(PetscOptionsPop());
+    PetscCall(PetscOptionsDestroy(&own));
     w.precision = VP_DOUBLE;
     PetscCall(SetRightHandSide(&w, 1));
-    PetscCall(Measure(&w, full ? "A x, a matrix at points" : "A x, a diagonal at points", Multiply,
-                      (Traffic){.bytes = 8 * (2 + components + at_sides)}));
+    metric = w.outer->problem.metric;
+    numbers = 2 + VpMetricNumbers(metric, bench->dim, degree + 1) + (metric->factor && metric->factor == metric->root);
+    PetscCall(Measure(&w, metrics[i].name, Multiply, (Traffic){.bytes = 8 * numbers}));
     PetscCall(WorkDestroy(&w));
   }
   bench->points = 0;

@@ -47,27 +47,21 @@ static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a full matrix I + v v^T whose direction turns */
+/* a full matrix I + v v^T whose direction turns, or its first entry. *ctx: numbers of a point */
 static inline PetscErrorCode TurningMatrix(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[],
                                            void *ctx)
 {
+  const int points = *(int *)ctx;
+
   for (PetscInt i = 0; i < n; i++, x += dim) {
     const PetscReal v[3] = {PetscCosReal(3 * x[0]), PetscSinReal(3 * x[0]), dim == 3 ? x[2] : 0};
 
-    for (PetscInt d = 0; d < dim; d++) {
+    if (points == 1) *a++ = 1 + v[0] * v[0];
+    for (PetscInt d = 0; d < dim && points > 1; d++) {
       for (PetscInt e = d; e < dim; e++) *a++ = (d == e) + v[d] * v[e];
     }
   }
   return PETSC_SUCCESS;
-}
-
-/* The coefficient 1 at points, or a full matrix. */
-static inline PetscErrorCode GivePoints(DM dm, const Bench *bench)
-{
-  PetscFunctionBeginUser;
-  if (bench->points > bench->dim) PetscCall(DMVPatchDGSetCoefficientFunction(dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, NULL));
-  else if (bench->points) PetscCall(DMVPatchDGSetBasis(dm, VPATCHDG_BASIS_GAUSS));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refine, Work *w)
@@ -81,7 +75,7 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
   PetscCall(DMSetFromOptions(w->dm));
-  PetscCall(GivePoints(w->dm, bench));
+  if (bench->points) PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, &bench->points));
   PetscCall(DMSetUp(w->dm));
   PetscCall(PetscTime(&end));
   w->setup[0] = end - start;

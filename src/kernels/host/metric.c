@@ -10,39 +10,64 @@ INLINE int FaceOf(const int n)
 
 /* W cells. Lanes beyond the last cell take that cell again, and write to spare memory. */
 typedef struct {
-  int32_t     lanes, cell[W], at[W]; /* at: the cell's number in the arrays of the metric */
-  REAL        spare[VALUES];
-  const REAL *root[W];
-  V           scale;
+  int32_t lanes, cell[W], at[W]; /* at: the cell's number in the arrays of the metric */
+  REAL    spare[VALUES];
+  V       scale;
 } Group;
 
 INLINE void FindCells(const VpMetricView *m, const int n, int32_t first, int32_t last, Group *g)
 {
+  V scale = {0};
+
   g->lanes = PetscMin(W, last - first);
   for (int l = 0; l < W; l++) {
     g->cell[l] = first + PetscMin(l, g->lanes - 1);
     g->at[l] = g->cell[l] % m->period;
-    g->root[l] = m->root ? m->root + (size_t)g->at[l] * (size_t)Power(n) : NULL;
-    g->scale[l] = m->scale[g->at[l]];
+    scale[l] = m->scale[g->at[l]];
   }
+  g->scale = scale;
 }
 
-/* z = scale root z */
-INLINE void Scale(const int n, const Group *g, V z[])
+/* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
+INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
 {
-  V root[VALUES];
+  REAL        single[W][VALUES];
+  const REAL *from[W];
 
-  if (g->root[0]) LoadCells(Power(n), 0, Power(n), g->root, NULL, root);
-  for (int i = 0; i < Power(n); i++) z[i] *= g->root[0] ? root[i] * g->scale : g->scale;
+  for (int l = 0; l < W; l++) {
+    const size_t start = (size_t)g->at[l] * size + first;
+
+    from[l] = m->precision == VP_DOUBLE ? (const REAL *)array + start : single[l];
+    for (int i = 0; i < count && m->precision == VP_SINGLE; i++) single[l][i] = ((const float *)array)[start + (size_t)i];
+  }
+  LoadCells(count, 0, count, from, NULL, v);
 }
 
-INLINE void LoadScaled(const int n, const Group *g, const REAL *x, V z[])
+/* a number of the cells' shapes */
+INLINE V LoadShape(const VpMetricView *m, const Group *g, int at)
+{
+  V v = {0};
+
+  for (int l = 0; l < W; l++) v[l] = m->shape[g->at[l] * VpMetricShape(DIM, m->components) + at];
+  return v;
+}
+
+/* z = scale factor z */
+INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V z[])
+{
+  V factor[VALUES];
+
+  if (m->factor) LoadNumbers(m, g, m->factor, (size_t)Power(n), 0, Power(n), factor);
+  for (int i = 0; i < Power(n); i++) z[i] *= m->factor ? factor[i] * g->scale : g->scale;
+}
+
+INLINE void LoadScaled(const VpMetricView *m, const int n, const Group *g, const REAL *x, V z[])
 {
   const REAL *from[W];
 
   for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
   LoadCells(Power(n), 0, Power(n), from, NULL, z);
-  Scale(n, g, z);
+  Scale(m, n, g, z);
 }
 
 /* to = D from along lines of n values that are `stride` apart, in arrays of `size` values */
@@ -77,6 +102,21 @@ INLINE void AddAdjoint(const int n, const REAL *D, int size, int stride, const V
   }
 }
 
+/* G at the points */
+INLINE void LoadMatrices(const VpMetricView *m, const int n, const Group *g, V G[COMPONENTS][VALUES])
+{
+  const int stored = m->shape ? 1 : m->components, size = Power(n);
+  V         a[VALUES];
+
+  for (int c = 0; c < stored && m->cell; c++)
+    LoadNumbers(m, g, m->cell, (size_t)(stored * size), (size_t)(c * size), size, m->shape ? a : G[c]);
+  for (int c = 0; c < m->components && m->shape; c++) {
+    const V S = LoadShape(m, g, c);
+
+    for (int i = 0; i < size; i++) G[c][i] = m->cell ? S * a[i] : S;
+  }
+}
+
 /* y += sum_de D_d^T G_de D_e z + c z */
 INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, const V z[], V y[])
 {
@@ -84,10 +124,7 @@ INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, con
   V            slope[DIM][VALUES], G[COMPONENTS][VALUES], flux[VALUES];
   const REAL  *from[W];
 
-  for (int c = 0; c < m->components; c++) {
-    for (int l = 0; l < W; l++) from[l] = m->cell + ((size_t)g->at[l] * (size_t)m->components + (size_t)c) * size;
-    LoadCells(Power(n), 0, Power(n), from, NULL, G[c]);
-  }
+  LoadMatrices(m, n, g, G);
   for (int d = 0; d < DIM; d++) Differentiate(n, m->slope, Power(n), VpLineStride(d, n, n * n), z, slope[d]);
   for (int d = 0; d < DIM; d++) {
     for (int i = 0; i < Power(n); i++) flux[i] = G[VpMetricEntry(DIM, m->components, d, d)][i] * slope[d][i];
@@ -108,19 +145,22 @@ INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, con
 typedef V   SideNumbers[DIM + 1][FACE];
 INLINE void LoadSideNumbers(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
 {
-  const int   rows = VpMetricRows(DIM, m->components), size = FaceOf(n);
-  const REAL *from[W];
+  const int rows = VpMetricRows(DIM, m->components), stored = m->shape ? 1 : rows, size = FaceOf(n), d = side / 2;
 
-  for (int r = 0; r < rows; r++) {
-    for (int l = 0; l < W; l++) from[l] = m->side + (((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)rows + (size_t)r) * (size_t)size;
-    LoadCells(size, 0, size, from, NULL, H[r]);
+  for (int r = 0; r < stored; r++)
+    LoadNumbers(m, g, m->side, (size_t)(SIDES * stored * m->spread), (size_t)((side * stored + r) * m->spread), m->spread, H[r]);
+  for (int l = m->spread; l < size; l++) H[0][l] = H[0][0];
+  for (int r = 1; r < rows && m->shape; r++) {
+    const V ratio = LoadShape(m, g, m->components + d * (rows - 1) + r - 1);
+
+    for (int l = 0; l < size; l++) H[r][l] = side % 2 ? H[0][l] * ratio : -H[0][l] * ratio;
   }
 }
 
 INLINE void LoadSigma(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
 {
   const REAL *from[W];
-  V           penalty;
+  V           penalty = {0};
 
   for (int l = 0; l < W; l++) {
     from[l] = m->beyond + ((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)FaceOf(n);
@@ -183,7 +223,7 @@ INLINE void FindTraces(const VpMetricView *m, const int n, int32_t last, const R
     SideNumbers H;
 
     FindCells(m, n, cell, last, &g);
-    LoadScaled(n, &g, x, z);
+    LoadScaled(m, n, &g, x, z);
     for (int side = 0; side < SIDES; side++) {
       REAL *to[W];
 
@@ -232,18 +272,20 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
 INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b,
                          REAL *y)
 {
+  const VpMetricView *m = &view->metric;
+
   for (int32_t cell = first; cell < last; cell += W) {
     Group       g;
     V           z[VALUES], sum[VALUES];
     REAL       *to[W];
     const REAL *given[W];
 
-    FindCells(&view->metric, n, cell, last, &g);
-    LoadScaled(n, &g, x, z);
+    FindCells(m, n, cell, last, &g);
+    LoadScaled(m, n, &g, x, z);
     memset(sum, 0, (size_t)Power(n) * sizeof(V));
-    AddCellTerms(&view->metric, n, &g, z, sum);
+    AddCellTerms(m, n, &g, z, sum);
     for (int side = 0; side < SIDES; side++) AddSideTerms(view, n, &g, side, ghost, sum);
-    Scale(n, &g, sum);
+    Scale(m, n, &g, sum);
     for (int l = 0; l < W; l++) {
       to[l] = l < g.lanes ? y + (size_t)(g.cell[l] - first) * (size_t)Power(n) : g.spare;
       given[l] = b ? b + (size_t)g.cell[l] * (size_t)Power(n) : NULL;
@@ -267,7 +309,7 @@ INLINE void PackSides(const VpMetricView *m, const int n, int32_t count, const i
     SideNumbers H;
 
     FindCells(m, n, list[i] / SIDES, list[i] / SIDES + 1, &g);
-    LoadScaled(n, &g, x, z);
+    LoadScaled(m, n, &g, x, z);
     LoadSideNumbers(m, n, &g, list[i] % SIDES, H);
     TakeTraces(m, n, list[i] % SIDES, H, z, t);
     for (int l = 0; l < size; l++) to[l] = t[l][0];
@@ -282,9 +324,9 @@ INLINE void UnpackSides(const int n, int32_t count, const int32_t *list, const R
     memcpy(x + (size_t)(list[i] / SIDES) * (size_t)Power(n), from + (size_t)i * size, size * sizeof(REAL));
 }
 
-INLINE void StoreLane(const int n, const Group *g, V y[], double *to)
+INLINE void StoreLane(const VpMetricView *m, const int n, const Group *g, V y[], double *to)
 {
-  Scale(n, g, y);
+  Scale(m, n, g, y);
   for (int i = 0; i < Power(n); i++) to[i] = y[i][0];
 }
 
@@ -296,7 +338,7 @@ INLINE void Column(const VpMetricView *m, const int n, int32_t cell, const int32
 
   FindCells(m, n, cell, cell + 1, &g);
   z[at] += 1;
-  Scale(n, &g, z);
+  Scale(m, n, &g, z);
   AddCellTerms(m, n, &g, z, sum);
   for (int side = 0; side < SIDES; side++) {
     V           t[2 * FACE], p[FACE], r[FACE], there[VALUES] = {{0}};
@@ -320,11 +362,11 @@ INLINE void Column(const VpMetricView *m, const int n, int32_t cell, const int32
       SideNumbers of;
       LoadSideNumbers(m, n, &other, side ^ 1, of);
       AddTests(m, n, side ^ 1, of, minus, plus, there);
-      StoreLane(n, &other, there, to + (1 + side) * Power(n));
+      StoreLane(m, n, &other, there, to + (1 + side) * Power(n));
     }
     AddTests(m, n, side, H, p, r, sum);
   }
-  StoreLane(n, &g, sum, to);
+  StoreLane(m, n, &g, sum, to);
 }
 
 /* b += sigma V' tests of the values, - V'/2 tests of the fluxes (Dirichlet), or V' tests of the values, where V' are numbers at the points
@@ -349,7 +391,7 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
       r[l] = condition ? -value / 2 : value * 0;
     }
     AddTests(m, n, side, H, p, r, y);
-    Scale(n, &g, y);
+    Scale(m, n, &g, y);
     for (int k = 0; k < Power(n); k++) to[k] += y[k][0];
   }
 }

@@ -46,7 +46,7 @@ void DMVPatchDGCountPoints(DM dm, VpSize *size)
   const int          dim = size->dim, full = dim * (dim + 1) / 2;
 
   if (dg->basis == VPATCHDG_BASIS_GAUSS || (dg->basis == VPATCHDG_BASIS_AUTO && (mapped || functions)))
-    VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, size);
+    VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, NULL, size);
 }
 
 PetscErrorCode DMVPatchDGSizeOf(DM dm, PetscInt nbox, PetscInt level, const VpBackend **backend, VpSize *size)

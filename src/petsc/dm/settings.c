@@ -31,6 +31,9 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_JUMP] = VP_SETTING(REAL, DM_VPatchDG, jump, 20, "-dm_vpatchdg_jump", NULL, "jump",
                             "Cells where a coefficient at points changes by this factor take its harmonic mean; 0: none do",
                             .refusal = "-dm_vpatchdg_jump %s: the factor is more than 1, or 0 for never"),
+  [VP_DM_GEOMETRY] =
+    VP_SETTING(ENUM, DM_VPatchDG, geometry, VP_DOUBLE, "-dm_vpatchdg_geometry_precision", NULL, "precision of the geometry",
+               "Of maps and coefficients at points: double, or single, which is faster and has 7 digits", .names = VpGeometryPrecisions),
   [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
                                "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
   [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VP_ASKED_AUTO, "-dm_vpatchdg_transport", NULL, "transport",

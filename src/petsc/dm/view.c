@@ -89,7 +89,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
 
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
-  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), &size);
+  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory per rank, about: mesh and operator %s, a vector %s\n",

@@ -79,7 +79,8 @@ typedef struct {
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */
   PetscBool                serial;                      /* one thread at a time calls functions of points, and the map */
-  PetscReal        jump; /* From this quotient of a number of coefficient_at at two points of a cell on, the cell has a mean. 0: none */
+  PetscReal        jump;     /* From this quotient of a number of coefficient_at at two points of a cell on, the cell has a mean. 0: none */
+  VpPrecision      geometry; /* of the numbers of a metric */
   VPatchDGBackend  backend;
   VpAskedTransport transport;
   PetscInt         local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */

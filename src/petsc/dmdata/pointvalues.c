@@ -206,7 +206,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
-  VpPointValues      values = {.components = VpProblemWidth(problem)};
+  VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry};
   PetscErrorCode     error;
 
   PetscFunctionBegin;

@@ -21,7 +21,8 @@ typedef struct {
 /* Fills the other members from dim, degree, boxes and level: lines 0, and levels as for cubes. */
 PetscErrorCode VpSizeFill(MPI_Comm, const VpBackend *, VpSize *);
 PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *, VpSize *); /* the same for an existing mesh, which may be adaptive */
-void           VpCountPoints(int components, PetscBool mapped, VpSize *);     /* sets at_points; components: of VpMetricView */
+/* sets at_points. components: of VpMetricView; made: the metric, or NULL while there is none */
+void           VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *);
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* mesh and the operator's tables */

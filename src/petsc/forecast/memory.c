@@ -93,12 +93,12 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 }
 
 /* G, sides' numbers and traces; the map's root, reaction and nodes */
-void VpCountPoints(int components, PetscBool mapped, VpSize *size)
+void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size)
 {
   const int    dim = size->dim;
-  const double side = 2. * dim / (size->degree + 1);
+  const double side = 2. * dim / (size->degree + 1), stored = components + VpMetricRows(dim, components) * side;
 
-  size->at_points = components + (VpMetricRows(dim, components) + 1 + (size->device ? 0 : 2)) * side + (mapped ? 2 + dim : 1);
+  size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + (size->device ? 1 : 3) * side + (mapped ? 2 + dim : 1);
 }
 
 VpBytes VpMeshMemory(const VpSize *size)

@@ -235,7 +235,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
 
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
-  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), &size);
+  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;

@@ -5,4 +5,4 @@
 /* what -dm_vpatchdg_transport asks for */
 typedef enum { VP_ASKED_AUTO, VP_ASKED_MPI, VP_ASKED_NCCL, VP_ASKED_HOST, VP_ASKED_PEER } VpAskedTransport;
 extern const char *const VpAskedTransports[];
-extern const char *const VpResidualNames[], *const VpCoarsenNames[], *const VpExchangeNames[];
+extern const char *const VpResidualNames[], *const VpCoarsenNames[], *const VpExchangeNames[], *const VpGeometryPrecisions[];
