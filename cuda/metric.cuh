@@ -45,9 +45,10 @@ struct MetricShape : CellShape<DIM, N> {
   static constexpr int      dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
   static constexpr int      components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
   static constexpr int      stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents; /* arrays of G, rows of H */
-  static constexpr int      least = K::full && DIM == 3 || N <= 4 ? 4
-                                    : N <= 6                      ? 3
-                                                                  : 2; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int      least = K::full && DIM == 3 ? (N <= 6 ? 4 : 3)
+                                    : N <= 4            ? 4
+                                    : N <= 6            ? 3
+                                                        : 2; /* blocks of a multiprocessor, which bounds the registers */
   static constexpr int      arrays = DIM * S::size, cell = arrays + (K::full ? 3 * sides * S::lines : 0), pitch = N | 1;
   static_assert((S::cells * cell + N * pitch) * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
 };
