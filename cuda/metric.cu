@@ -8,17 +8,21 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N
 {
   typedef MetricShape<DIM, N, K> S;
   __shared__ double              s[S::cells * S::cell], D[N * S::pitch];
+  __shared__ int32_t             cells[S::cells];
   const int                      slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t                  at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
   const int32_t                  number = f.Number(cell);
   double                        *Z = s + slot * S::cell, z[N], v[N];
+  MetricLine<S>                  line;
 
   if (l == 0) PrefetchNumbers<S>(f, number);
   KeepSlopes<N>(f, D);
-  LoadScaled<S>(f, cell, number, S::slow, l, z);
+  if (l == 0) cells[slot] = cell;
+  line.Load(f, cell, number, S::slow, l);
+  line.Scale(z);
   WriteLine<DIM, N>(Z, S::slow, l, z);
   __syncthreads();
-  MetricSides<DIM, N, K> sides = {f, t, cell, number, l, Z + S::arrays};
+  MetricSides<DIM, N, K> sides = {f, t, cell, number, l, slot, cells, Z, Z + S::arrays};
   ApplyMetricCell<DIM, N, K>(sides, D, z, Z, v);
   if (at >= count) return;
   const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
@@ -55,9 +59,11 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   const int32_t i = blockIdx.x * S::cells + slot, item = list[i < count ? i : count - 1], cell = item / S::sides, side = item % S::sides;
   const int32_t number = f.Number(cell);
   double        z[N], own, Q;
+  MetricLine<S> line;
 
   KeepSlopes<N>(f, D);
-  LoadScaled<S>(f, cell, number, side / 2, l, z);
+  line.Load(f, cell, number, side / 2, l);
+  line.Scale(z);
   LineEnd(t, side % 2, z, own, Q);
   V[slot * S::lines + l] = own;
   __syncthreads();

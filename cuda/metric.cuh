@@ -1,13 +1,14 @@
 /* A x with a coefficient at points (VpMetricView), in one pass over memory. A block has several cells. A thread holds one line of a cell in
    every direction, and one point of each of the cell's sides.
 
-      z-lines:  z = scale root x                      -> Z                 V, F: traces of z and of the cells beyond,
+      z-lines:  z = scale factor x                    -> Z                 V, F: traces of z and of the cells beyond,
       lines:    D_x z -> X, D_y z -> Y, D_z z         -> V of all sides          which come from these cells' whole lines
       points:   G times the slopes   -> X, Y          sides: p = sigma [V] - {F}, r = -[V]/2  -> H r
       lines:    X = D_x^T X, Y = D_y^T Y, with p and r of the sides at their ends
-      z-lines:  y = scale root (X + Y + D_z^T .)
+      z-lines:  y = scale factor (X + Y + D_z^T .)
 
-   Only a full matrix G makes F of slopes along a side, for which V and H r are in shared memory. In 2D there is no y, and z is y. */
+   z of a cell beyond that the block has is in shared memory. Only a full matrix G makes F of slopes along a side, for which V and H r are
+   in shared memory. In 2D there is no y, and z is y. */
 #pragma once
 #include "plan/viewplans.cuh"
 
@@ -115,21 +116,50 @@ __device__ __forceinline__ void LineEnd(const MetricTables<N> &t, int end, const
   }
 }
 
-/* z on line l along d of a cell with the numbers of cell `number` */
-template <class S>
-__device__ __forceinline__ void LoadScaled(const MetricField &f, int32_t cell, int32_t number, int d, int l, double (&z)[S::n])
+/* s[k][at] along line l, in arrays of a cell in shared memory: to registers, and back */
+template <int DIM, int N>
+__device__ __forceinline__ void ReadLine(const double *s, int d, int l, double (&v)[N])
 {
-  constexpr int N = S::n;
-  const int     first = LineStart<S::dim>(d, N, l, N, N * N), stride = VpLineStride(d, N, N * N);
-  const double *x = f.x + (size_t)cell * S::values + first, scale = LoadNow(f.m.scale + number);
+  typedef CellShape<DIM, N> S;
 
-  UNROLL (int i = 0; i < N; i++) z[i] = scale * LoadNow(x + i * stride);
-  if (f.m.factor) {
-    const typename S::Real *factor = (const typename S::Real *)f.m.factor + (size_t)number * S::values + first;
-
-    UNROLL (int i = 0; i < N; i++) z[i] *= LoadNow(factor + i * stride);
-  }
+  UNROLL (int i = 0; i < N; i++) v[i] = s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)];
 }
+template <int DIM, int N>
+__device__ __forceinline__ void WriteLine(double *s, int d, int l, const double (&v)[N])
+{
+  typedef CellShape<DIM, N> S;
+
+  UNROLL (int i = 0; i < N; i++) s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
+}
+
+/* Line l along d of a cell as it is loaded: z = scale factor x. */
+template <class S>
+struct MetricLine {
+  double           x[S::n], scale;
+  typename S::Real factor[S::n];
+
+  __device__ __forceinline__ void Load(const MetricField &f, int32_t cell, int32_t number, int d, int l)
+  {
+    const int               first = LineStart<S::dim>(d, S::n, l, S::n, S::n * S::n), stride = VpLineStride(d, S::n, S::n * S::n);
+    const double           *from = f.x + (size_t)cell * S::values + first;
+    const typename S::Real *its = (const typename S::Real *)f.m.factor + (size_t)number * S::values + first;
+
+    scale = LoadNow(f.m.scale + number);
+    UNROLL (int i = 0; i < S::n; i++) x[i] = LoadNow(from + i * stride);
+    UNROLL (int i = 0; i < S::n; i++) factor[i] = f.m.factor ? LoadNow(its + i * stride) : typename S::Real(1);
+  }
+  /* Takes z from a cell of the block, in shared memory. */
+  __device__ __forceinline__ void Copy(const double *Z, int d, int l)
+  {
+    scale = 1;
+    ReadLine<S::dim, S::n>(Z, d, l, x);
+    UNROLL (int i = 0; i < S::n; i++) factor[i] = 1;
+  }
+  __device__ __forceinline__ void Scale(double (&z)[S::n]) const
+  {
+    UNROLL (int i = 0; i < S::n; i++) z[i] = scale * x[i] * factor[i];
+  }
+};
 
 /* The sides of a cell, each at one point. */
 template <int DIM, int N, class K>
@@ -138,8 +168,10 @@ struct MetricSides {
   const MetricField             &f;
   const MetricTables<N>         &t;
   const int32_t                  cell, number;
-  const int                      l;
-  double *const                  planes; /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
+  const int                      l, slot; /* slot: of the cell among those of the block */
+  const int32_t *const           cells;   /* [S::cells] of the block */
+  const double *const            Z;       /* of the cell; those of the block's cells are S::cell apart */
+  double *const                  planes;  /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
   int32_t                        beyond[S::sides];
   double                         p[S::sides], own[K::full ? 1 : S::sides]; /* p = sigma [V] - {F} */
 
@@ -156,6 +188,14 @@ struct MetricSides {
   {
     return IsOwn(side) ? beyond[side] : cell;
   }
+  /* Loads the line of a cell beyond, which is in shared memory if the block has this cell. */
+  __device__ __forceinline__ void LoadBeyond(int32_t there, int32_t of, int d, MetricLine<S> &line) const
+  {
+    const int away = there - cell;
+
+    if (slot + away >= 0 && slot + away < S::cells && cells[slot + away] == there) line.Copy(Z + away * S::cell, d, l);
+    else line.Load(f, there, of, d, l);
+  }
   /* what stands for H_dd of the cell beyond in sigma */
   __device__ __forceinline__ double Beyond(int side, int32_t of) const
   {
@@ -167,25 +207,27 @@ struct MetricSides {
   /* Takes the traces on both sides along d from the cell's line and from those beyond. Of F only the derivative along d is in p. */
   __device__ __forceinline__ void Read(int d, const double (&z)[N])
   {
-    double       u[2][N], H[2], H2[2], factor[2];
-    const double penalty = LoadNow(f.m.penalty + number);
+    MetricLine<S> line[2];
+    double        H[2], H2[2], factor[2];
+    const double  penalty = LoadNow(f.m.penalty + number);
 
     UNROLL (int end = 0; end < 2; end++) {
       const int side = 2 * d + end;
 
       beyond[side] = __ldg(f.neighbor + (size_t)cell * S::sides + side);
       const int32_t there = There(side), of = f.Number(there);
-      LoadScaled<S>(f, there, of, d, l, u[end]);
+      LoadBeyond(there, of, d, line[end]);
       H[end] = LoadNow(SideNumber<S>(f, number, side, 0, l));
       H2[end] = Beyond(side, of);
       factor[end] = LoadNow(f.m.penalty + of);
     }
     UNROLL (int end = 0; end < 2; end++) {
       const int side = 2 * d + end;
-      double    V, Q, V2, Q2;
+      double    u[N], V, Q, V2, Q2;
 
+      line[end].Scale(u);
       LineEnd(t, end, z, V, Q);
-      LineEnd(t, 1 - end, u[end], V2, Q2);
+      LineEnd(t, 1 - end, u, V2, Q2);
       Q2 *= H2[end];
       if (!IsOwn(side)) {
         V2 = Q2 = 0;
@@ -267,12 +309,14 @@ struct MetricSides {
 template <class S, class T>
 __device__ __forceinline__ T LoadLast(const T *p)
 {
-  T a;
-
   if constexpr (S::lines * sizeof(T) % 128) return LoadNow(p);
-  else if constexpr (sizeof(T) == sizeof(float)) asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(a) : "l"(p) : "memory");
-  else asm volatile("ld.global.cs.f64 %0, [%1];" : "=d"(a) : "l"(p) : "memory");
-  return a;
+  else {
+    T a;
+
+    if constexpr (sizeof(T) == sizeof(float)) asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(a) : "l"(p) : "memory");
+    else asm volatile("ld.global.cs.f64 %0, [%1];" : "=d"(a) : "l"(p) : "memory");
+    return a;
+  }
 }
 
 /* G times the slopes at point `at` of a cell. slope[d]: the slope along d, then the flux */
@@ -306,22 +350,6 @@ __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t nu
   if (!S::Kind::shaped || f.m.cell)
     Prefetch<S::stored * S::values *(int)sizeof(Real)>((const Real *)f.m.cell + (size_t)number * S::stored * S::values);
   if (!S::Kind::shaped || f.m.spread > 1) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
-}
-
-/* s[k][at] along line l, in arrays of a cell in shared memory: to registers, and back */
-template <int DIM, int N>
-__device__ __forceinline__ void ReadLine(const double *s, int d, int l, double (&v)[N])
-{
-  typedef CellShape<DIM, N> S;
-
-  UNROLL (int i = 0; i < N; i++) v[i] = s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)];
-}
-template <int DIM, int N>
-__device__ __forceinline__ void WriteLine(double *s, int d, int l, const double (&v)[N])
-{
-  typedef CellShape<DIM, N> S;
-
-  UNROLL (int i = 0; i < N; i++) s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
 }
 
 /* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Z, D: as in the drawing above, in shared memory.
