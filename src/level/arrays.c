@@ -5,7 +5,8 @@ PetscErrorCode VpArraysReserve(VpArrays *arrays, size_t bytes, const char *what,
 {
   PetscFunctionBegin;
   PetscCheck(arrays->n < (int)PETSC_STATIC_ARRAY_LENGTH(arrays->array), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays");
-  PetscCall(arrays->backend->alloc(bytes, what, p));
+  /* The host releases both kinds of memory in the same way, and its pages do not exist before they are used. */
+  PetscCall((VpIsDevice(arrays->backend) ? arrays->backend->alloc : arrays->backend->borrow)(bytes, what, p));
   arrays->array[arrays->n++] = *p;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,7 @@ typedef struct {
   int              n;
   void            *array[32];
 } VpArrays;
-PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* zeroed */
+PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* with any contents */
 /* Copies a host array to the backend: bytes, `count` items, or `count` doubles, which are converted to the arrays' precision. */
 PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
 #define VpPlaceArray(arrays, host, count, what, p) VpArraysPlace(arrays, host, (count) * sizeof(*(host)), what, (const void **)(p))

@@ -27,7 +27,7 @@ double VpHostMemory(void)
 
 /* Allocates memory, in huge pages if it is large: kernels touch cells in scattered places, and would often miss in the table of small
    pages. */
-static PetscErrorCode AllocMemory(size_t bytes, const char *what, void **p)
+static PetscErrorCode BorrowMemory(size_t bytes, const char *what, void **p)
 {
   size_t align = bytes >= 2 * HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
 
@@ -39,6 +39,13 @@ static PetscErrorCode AllocMemory(size_t bytes, const char *what, void **p)
 #ifdef MADV_HUGEPAGE
   if (align == HUGE_BYTES) (void)madvise(*p, bytes, MADV_HUGEPAGE); /* advice: a refusal does no harm */
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllocMemory(size_t bytes, const char *what, void **p)
+{
+  PetscFunctionBegin;
+  PetscCall(BorrowMemory(bytes, what, p));
   memset(*p, 0, bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,7 +115,7 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .prefers = &prefers,
                                  .alloc = AllocMemory,
                                  .release = ReleaseMemory,
-                                 .borrow = AllocMemory,
+                                 .borrow = BorrowMemory,
                                  .give_back = ReleaseMemory,
                                  .upload = CopyMemory,
                                  .download = CopyMemory,
