@@ -71,7 +71,7 @@ static PetscErrorCode DigestMeans(VpMesh mesh, uint64_t digest[])
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc3(mesh->nown, &a, ncoarse, &mean, ncoarse, &contrast));
   for (int32_t c = 0; c < mesh->nown; c++) a[c] = 1 + c % 7;
-  PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){1, 1, PETSC_FALSE}, a, mean, contrast));
+  PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){.from = 1, .to = 1}, a, mean, contrast));
   digest[MEANS] = DIGEST(mean, ncoarse);
   digest[CONTRASTS] = DIGEST(contrast, ncoarse);
   PetscCall(PetscFree3(a, mean, contrast));

@@ -166,7 +166,7 @@ static PetscErrorCode CreateDense(VpLevel level, const char prefix[], PetscObjec
 
   PetscFunctionBegin;
   diffusion.reaction = 0;
-  constants = VpProblemIsSingular(mesh, &diffusion);
+  constants = (PetscBool)(!level->problem.apart.reaction && VpProblemIsSingular(mesh, &diffusion));
   PetscCall(AllocateDense(level, &dense));
   PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
   PetscCall(GatherRows(host, &inverse, &A));

@@ -44,12 +44,17 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpMea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static VpMeans MeansOf(const VpProblem *problem)
+{
+  return (VpMeans){.from = VpProblemDirections(problem), .to = VpProblemDirections(problem), .apart = problem->apart};
+}
+
 /* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined. Sets cycle->joined for these
    levels. */
 static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpProblem *problem, PetscReal *a[])
 {
-  const VpMeans means = {VpProblemWidth(problem), VpProblemWidth(problem), PETSC_FALSE};
-  const size_t  width = (size_t)means.from;
+  const VpMeans means = MeansOf(problem);
+  const size_t  width = (size_t)VpProblemWidth(problem);
   VpMesh        fine = NULL, mesh = finest;
   PetscReal     joined = 1;
 
@@ -132,11 +137,12 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
 {
   const VpProblem *fine = &level->problem;
   const int        dim = level->mesh->dim;
-  VpMeans          means = {VpProblemWidth(fine), VpProblemWidth(fine), PETSC_FALSE};
+  VpMeans          means = MeansOf(fine);
   PetscReal        apart = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(spread->nown * (size_t)dim + 1, &step->coefficient)); /* not NULL on ranks without cells */
+  PetscCall(PetscMalloc1(spread->nown * (size_t)(dim + fine->apart.reaction + fine->apart.sides) + 1,
+                         &step->coefficient)); /* not NULL on ranks without cells */
   PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
   PetscCall(CoarsenCoefficient(cycle, level->mesh, &means, fine->coefficient, spread, step->coefficient, &step->joined));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
@@ -149,7 +155,8 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
     step->rough = PETSC_TRUE;
   if (!step->rough) PetscFunctionReturn(PETSC_SUCCESS);
   step->tensor = dim;
-  means = (VpMeans){VpProblemWidth(fine), dim, PETSC_TRUE};
+  means.to = dim;
+  means.harmonic = PETSC_TRUE;
   PetscCall(VpCoarsenCoefficient(level->mesh, &means, fine->coefficient, step->coefficient, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,6 +167,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
   VpMesh            spread;
   const PetscMPIInt before = step->ranks;
   const PetscBool   part = VpMeshIsPart(level->mesh);
+  VpProblem         p = level->problem;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(step->coefficient));
@@ -169,7 +177,8 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
   if (!part) step->ranks = VpCycleRanks(&cycle->options, level->backend, spread->geometry->lattice, level->problem.degree, before);
   if (step->ranks < before) {
     PetscCall(VpMeshGather(spread, step->ranks, &step->mesh));
-    if (step->coefficient) PetscCall(MoveCoefficient(spread, step->mesh, PetscMax(1, step->tensor), &step->coefficient));
+    p.tensor = step->tensor;
+    if (step->coefficient) PetscCall(MoveCoefficient(spread, step->mesh, VpProblemWidth(&p), &step->coefficient));
     PetscCall(VpMeshDestroy(&spread));
   } else step->mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);

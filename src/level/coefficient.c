@@ -75,17 +75,18 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *beyond [nsweep][2 dim] = the coefficient of the coarser level's cell beyond a side at the level's end, 0 at other sides. own: the
-   coefficient on the coarser level's own cells. Ghosts get the numbers of their owners. */
-static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], PetscReal **beyond)
+/* *beyond [nsweep][2 dim] = the coefficient of the coarser level's cell beyond a side at the level's end, 0 at other sides. Ghosts get the
+   numbers of their owners. */
+static PetscErrorCode SpreadBeyond(VpMesh mesh, const VpProblem *problem, PetscReal **beyond)
 {
   const VpMesh     coarse = VpMeshCoarser(mesh);
+  const size_t     width = (size_t)VpProblemWidth(problem);
   const size_t     nside = 2 * (size_t)mesh->dim;
   const PetscReal *a;
   PetscReal       *to;
 
   PetscFunctionBegin;
-  PetscCall(CopyCoefficient(coarse, width, own, &a));
+  PetscCall(CopyCoefficient(coarse, width, problem->coarser, &a));
   PetscCall(PetscCalloc1(mesh->nsweep * nside + 1, &to)); /* not NULL on ranks without cells */
   *beyond = to;
   for (int32_t i = 0; i < mesh->relation->ends.n; i++) {
@@ -94,7 +95,7 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
     for (int f = 0; f < 1 << (mesh->dim - 1); f++) {
       if (end->cell[1 + f] >= mesh->nown) continue;
       to[(size_t)end->cell[1 + f] * nside + (size_t)(end->side ^ 1)] =
-        a[(size_t)end->cell[0] * width + (width > 1 ? (size_t)end->side / 2 : 0)];
+        a[(size_t)end->cell[0] * width + (problem->tensor ? (size_t)end->side / 2 : 0)];
     }
   }
   PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, nside, MPIU_REAL, to, to + mesh->nown * nside));
@@ -102,9 +103,10 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool AreSame(int dim, const PetscReal least[], const PetscReal most[])
+/* least, most: those of FindRanges() */
+static PetscBool AreSame(int dim, const VpProblem *problem, const PetscReal least[], const PetscReal most[])
 {
-  PetscBool same = PETSC_TRUE;
+  PetscBool same = (PetscBool)(!problem->apart.reaction && !problem->apart.sides);
 
   for (int d = 0; d < dim; d++) same = (PetscBool)(same && least[d] == most[d]);
   return same;
@@ -121,11 +123,11 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   for (int d = 0; d < 3; d++) level->uniform[d] = level->scale;
   level->typical = level->scale;
   if (problem->coefficient) PetscCall(CopyCoefficient(mesh, width, problem->coefficient, &level->problem.coefficient));
-  if (problem->coarser) PetscCall(SpreadBeyond(mesh, width, problem->coarser, &level->beyond));
+  if (problem->coarser) PetscCall(SpreadBeyond(mesh, problem, &level->beyond));
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindRanges(mesh, problem, least, most));
-  uniform = AreSame(mesh->dim, least, most);
+  uniform = AreSame(mesh->dim, problem, least, most);
   for (int d = 0; d < mesh->dim; d++) largest = PetscMax(largest, level->scale * most[d]);
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
   level->typical = uniform ? largest : ldexp(1, ilogb(largest));
@@ -164,7 +166,7 @@ PetscErrorCode VpProblemIsUniform(VpMesh mesh, const VpProblem *problem, PetscBo
 
   PetscFunctionBegin;
   PetscCall(FindRanges(mesh, problem, least, most));
-  *uniform = AreSame(mesh->dim, least, most);
+  *uniform = AreSame(mesh->dim, problem, least, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,9 +266,15 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
 typedef struct {
   VpMesh           fine;
   const VpMeans   *means;
-  const PetscReal *a; /* coefficient of the fine cells, ghosts included */
+  const PetscReal *a; /* numbers of the fine cells, ghosts included */
   PetscReal       *coarse, *contrast;
 } Coarsening;
+
+/* numbers of a cell that has this many along directions */
+static int WidthOf(const VpMeans *means, int directions)
+{
+  return directions + means->apart.reaction + means->apart.sides;
+}
 
 /* the children of a cell */
 typedef struct {
@@ -277,7 +285,7 @@ typedef struct {
 static Family FindFamily(const Coarsening *to, int32_t c)
 {
   const int    dim = to->fine->dim;
-  const size_t width = (size_t)to->means->from;
+  const size_t width = (size_t)WidthOf(to->means, to->means->from);
   Family       family = {{0}, {{0}}};
 
   for (int i = 0; i < 1 << dim; i++) {
@@ -285,7 +293,7 @@ static Family FindFamily(const Coarsening *to, int32_t c)
 
     if (child < 0) continue;
     family.volume[i] = VpGeometryVolume(to->fine->geometry, child);
-    for (int d = 0; d < to->means->to; d++) family.a[i][d] = to->a[(size_t)child * width + (width > 1 ? (size_t)d : 0)];
+    for (int d = 0; d < to->means->to; d++) family.a[i][d] = to->a[(size_t)child * width + (to->means->from > 1 ? (size_t)d : 0)];
   }
   return family;
 }
@@ -319,6 +327,23 @@ static PetscReal ArithmeticMean(const Family *family, int dim, int d)
   return sum / all;
 }
 
+/* The mean of the children's number i of those apart. Sides have positive numbers, or 0 where there is none. */
+static PetscReal MeanApart(const Coarsening *to, const Family *family, int32_t c, int i)
+{
+  const int    dim = to->fine->dim;
+  const size_t width = (size_t)WidthOf(to->means, to->means->from), at = (size_t)(to->means->from + i);
+  PetscReal    sum = 0, all = 0;
+
+  for (int k = 0; k < 1 << dim; k++) {
+    const int32_t   child = to->fine->relation->child[((size_t)c << dim) + (size_t)k];
+    const PetscReal own = child < 0 ? 0 : to->a[(size_t)child * width + at];
+
+    sum += family->volume[k] * own;
+    all += i < to->means->apart.reaction || own > 0 ? family->volume[k] : 0;
+  }
+  return all > 0 ? sum / all : 0;
+}
+
 static PetscReal FindContrast(const Family *family, int dim, int d)
 {
   PetscReal least = PETSC_MAX_REAL, most = 0;
@@ -334,7 +359,7 @@ static PetscReal FindContrast(const Family *family, int dim, int d)
 static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Coarsening *to = context;
-  const int         dim = to->fine->dim;
+  const int         dim = to->fine->dim, width = WidthOf(to->means, to->means->to);
 
   for (int32_t c = first; c < last; c++) {
     const Family family = FindFamily(to, c);
@@ -342,8 +367,9 @@ static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
 
     for (int i = 0; i < 1 << dim; i++) some = (PetscBool)(some || family.volume[i] > 0);
     if (to->contrast) to->contrast[c] = 1;
+    for (int i = 0; i < width - to->means->to && some; i++) to->coarse[c * width + to->means->to + i] = MeanApart(to, &family, c, i);
     for (int d = 0; d < to->means->to && some; d++) {
-      to->coarse[c * to->means->to + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
+      to->coarse[c * width + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
       if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], FindContrast(&family, dim, d));
     }
   }
@@ -351,7 +377,7 @@ static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
 
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *means, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
 {
-  const size_t w = (size_t)means->from;
+  const size_t w = (size_t)WidthOf(means, means->from);
   PetscReal   *local;
 
   PetscFunctionBegin;

@@ -3,7 +3,7 @@
 #include "../base/dictionary.h"
 #include "../tables/tables.h"
 
-enum { VP_LINE_WORDS = 7, VP_FDM_WORDS = 9 };
+enum { VP_LINE_WORDS = 8, VP_FDM_WORDS = 9 };
 
 _Static_assert(VP_SIDE_LEVEL_END < 1 << 8, "a word holds the kinds of two sides");
 static inline uint64_t VpSidesWord(const VpSide side[2])
@@ -20,6 +20,7 @@ static inline void VpLineWords(const VpLineKey *key, uint64_t word[VP_LINE_WORDS
     word[4 + s] = VpWord(key->a_beyond[s]);
   }
   word[6] = VpSidesWord(key->side);
+  word[7] = VpWord(key->reaction);
 }
 
 static inline void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])

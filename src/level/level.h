@@ -117,6 +117,11 @@ static inline double VpLevelReaction(VpLevel level)
 {
   return level->scale * level->problem.reaction;
 }
+/* the part of the reaction that tables of patches and cells do not have: all, unless cells have their own */
+static inline double VpLevelRest(VpLevel level)
+{
+  return level->problem.apart.reaction ? 0 : VpLevelReaction(level);
+}
 
 /* scale times 2^exponent, which undoes the exponent of the problem in a solution */
 static inline double VpLevelUndo(VpLevel level, double scale)
@@ -139,7 +144,15 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 /* coefficient.c: 2^exponent a of the cell beyond a side, also at the level's end; 0 at a boundary or a side that hangs. At the level's end
    it is the cell's own number if this rank does not know the coarser cell's. Requires: the cell is in [0, nsweep) */
 PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
-/* whether a is the same in all cells of all ranks, and beyond the level's ends */
+/* alpha of a cell's side beyond which is a boundary, as relative to a of the cell; 0 at other sides */
+static inline PetscReal VpLevelAlpha(VpLevel level, int32_t cell, int side, int32_t beyond)
+{
+  const VpProblem *p = &level->problem;
+
+  if (!p->apart.sides || !VpIsBoundary(beyond)) return VpProblemAlpha(p, level->mesh->geometry->domain, beyond);
+  return VpProblemRobin(p, cell, side) / VpProblemCoefficient(p, cell, side / 2);
+}
+/* whether a is the same in all cells of all ranks, and beyond the level's ends, and no numbers of cells are apart */
 static inline PetscBool VpLevelIsUniform(VpLevel level)
 {
   return (PetscBool)(level->uniform[0] > 0);

@@ -14,7 +14,7 @@ static PetscReal SizeBeyond(VpLevel level, int32_t cell, int side, int32_t beyon
   const VpMesh mesh = level->mesh;
 
   if (beyond == VP_LEVEL_END) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
-  return beyond < 0 ? VpProblemAlpha(&level->problem, mesh->geometry->domain, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
+  return beyond < 0 ? VpLevelAlpha(level, cell, side, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
 }
 
 PetscReal VpLevelLargest(VpLevel level, int32_t cell)
@@ -51,15 +51,19 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
   return key;
 }
 
-/* Whether the coefficients of two cells and of their neighbours are equal. Requires: the cells are of one box and zone, so that they have
-   neighbours on the same sides. */
+/* Whether the numbers of two cells, and the coefficients of their neighbours, are equal. Requires: the cells are of one box and zone, so
+   that they have neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
-  const VpLevel level = ((const VpLines *)context)->level;
-  const int     nside = 2 * level->mesh->dim;
-  PetscBool     same = PETSC_TRUE;
+  const VpLevel    level = ((const VpLines *)context)->level;
+  const int        nside = 2 * level->mesh->dim;
+  const size_t     width = (size_t)VpProblemWidth(&level->problem);
+  const PetscReal *a = level->problem.coefficient;
+  PetscBool        same = PETSC_TRUE;
 
-  for (int d = 0; d < VpProblemWidth(&level->problem); d++)
+  for (size_t i = (size_t)VpProblemDirections(&level->problem); i < width; i++)
+    same = (PetscBool)(same && a[(size_t)cell * width + i] == a[(size_t)other * width + i]);
+  for (int d = 0; d < VpProblemDirections(&level->problem); d++)
     same = (PetscBool)(same && VpLevelCoefficient(level, cell, d) == VpLevelCoefficient(level, other, d));
   for (int side = 0; side < nside && same; side++)
     same = VpLevelCoefficientBeyond(level, cell, side) == VpLevelCoefficientBeyond(level, other, side);
@@ -78,6 +82,18 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   for (int side = 0; side < nside && same; side++)
     same = (PetscBool)(beyond[side] == there[side] || (beyond[side] >= 0 && there[side] >= 0));
   return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
+}
+
+/* The part of the reaction that the line along d has. Where cells have their own, one direction has all of it; if it is relative, it is
+   rounded as coefficients are. */
+static double ReactionOf(const VpLines *lines, int32_t cell, int d)
+{
+  const VpLevel level = lines->level;
+  const double  c = level->scale * VpProblemReaction(&level->problem, cell);
+
+  if (!level->problem.apart.reaction) return lines->relative ? 0 : c / level->mesh->dim;
+  if (d || c <= 0) return 0;
+  return lines->relative ? VpRoundRatio(c / VpLevelLargest(level, cell)) : c;
 }
 
 static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
@@ -102,9 +118,10 @@ static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *en
 
   PetscFunctionBegin;
   if (!VpLevelIsUniform(lines->level) || memcmp(&seen->place, &place, sizeof(place))) {
-    const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
-    uint64_t        word[VP_LINE_WORDS];
+    VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+    uint64_t  word[VP_LINE_WORDS];
 
+    key.reaction = ReactionOf(lines, cell, d);
     VpLineWords(&key, word);
     PetscCall(VpDictionaryAdd(&lines->dictionary, word, &key, &seen->entry));
     seen->place = place;
@@ -147,7 +164,7 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
 {
   const int n = level->basis.n;
 
-  VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + VpLineSide(n, 0));
+  VpLineBuild(&level->basis, key, level->problem.penalty, key->reaction, table, table + VpLineSide(n, 0));
 }
 
 /* Places the tables of all different lines. drops: two tables per line, without face terms towards a cell on the lower and on the upper
@@ -205,7 +222,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
   double   *table, *a;
 
   PetscFunctionBegin;
-  if (VpLevelIsUniform(level) || level->problem.tensor || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpLevelIsUniform(level) || VpProblemWidth(&level->problem) > 1 || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(dim * size, &table, level->view.nlocal, &a));
   for (int d = 0; d < dim; d++) {
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
@@ -247,13 +264,13 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
     double *F = table + (size_t)i * size, *lambda = F + VpLambdaAt(n);
 
     VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, F, F + VpBackAt(n), lambda);
-    for (int k = 0; k < n; k++) lambda[k] *= level->typical;
+    for (int k = 0; k < n; k++) lambda[k] = (lambda[k] + VpLineKeyOf(&lines, i)->reaction) * level->typical;
   }
   for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);
   PetscCall(VpPlaceArray(arrays, line, nown * dim, "cell blocks", &view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)lines.dictionary.n * size, "cell blocks", &view->table));
   if (!VpLevelIsUniform(level)) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));
-  view->reaction = VpLevelReaction(level);
+  view->reaction = VpLevelRest(level);
   PetscCall(PetscFree2(table, weight));
   PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);

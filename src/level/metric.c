@@ -479,21 +479,28 @@ static PetscErrorCode ScaleByCoefficient(Making *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The mean of c |det J| over the boxes, by which the cycle knows the reaction. */
+/* The means of |det J| and c |det J| over the boxes, by which the cycle knows the reaction. */
 static PetscErrorCode FindReaction(const Making *mk)
 {
   const VpMetric m = mk->metric;
   const int      size = mk->n * mk->face;
-  double         sum[2] = {0, 0};
+  double         sum[3] = {0, 0, 0};
 
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
-    for (int i = 0; i < size && m->mass; i++) {
-      sum[0] += VpPointWeight(mk->dim, mk->n, mk->weight, i) * m->mass[(size_t)cell * size + i];
+    const double volume = VpGeometryVolume(mk->mesh->geometry, cell);
+
+    for (int i = 0; i < size && (m->mass || m->root); i++) {
+      const double w = VpPointWeight(mk->dim, mk->n, mk->weight, i);
+      const size_t at = (size_t)cell * size + i;
+
+      if (m->mass) sum[0] += w * m->mass[at];
+      if (m->root) sum[2] += w * volume / PetscSqr(m->root[at]);
     }
-    sum[1] += VpGeometryVolume(mk->mesh->geometry, cell);
+    sum[1] += volume;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
+  m->dilation = m->root ? sum[2] / sum[1] : 1;
   m->reaction = mk->values->reaction || mk->mesh->geometry->map ? sum[0] / sum[1] : mk->problem->reaction;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,7 +32,8 @@ struct VpMetric_ {
   double     *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
   double     *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
-  double      reaction;                   /* mean of c over the domain */
+  double      reaction;                   /* mean of c |det J| over the boxes */
+  double      dilation;                   /* volume of the domain in space, divided by that of the boxes */
   double *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
   double
     robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */

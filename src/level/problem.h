@@ -2,15 +2,21 @@
 #pragma once
 #include "metric.h"
 
-/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] ([nlocal] in a level's own copy) is a on
-   cells; NULL means 1. If a is a diagonal tensor, coefficient is [nown][dim]. The exponent brings numbers near 1, where single precision
-   holds them. Only a level's tables contain it. */
+/* the numbers that cells have apart from a, in this order */
+typedef struct {
+  int reaction; /* 1: c of the cell, of which the problem's c is the mean; 0: that is c of all cells */
+  int sides;    /* 2 dim: a alpha of the cell's sides, 0 where a side has none; 0: alpha is that of boundaries */
+} VpApart;
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown][VpProblemWidth] ([nlocal] in a level's own
+   copy) has the numbers of cells: a, or dim numbers of a diagonal tensor, then those apart. NULL: a is 1, and there are no others. The
+   exponent brings numbers near 1, where single precision holds them. Only a level's tables contain it. */
 struct VpProblem_ {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
   const PetscReal *coarser; /* coefficient of the next coarser level, if this level covers a part of the domain; else NULL */
   int              tensor;  /* dim where a is a tensor, else 0 */
+  VpApart          apart;
   VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
   VpBasisType      outer;    /* the basis of outer vectors */
@@ -19,6 +25,15 @@ struct VpProblem_ {
   VpMetric         metric;   /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
                                means. Else, and on coarser levels, NULL */
 };
+/* numbers per cell of a coefficient along directions; all numbers of a cell */
+static inline int VpProblemDirections(const VpProblem *problem)
+{
+  return PetscMax(problem->tensor, 1);
+}
+static inline int VpProblemWidth(const VpProblem *problem)
+{
+  return VpProblemDirections(problem) + problem->apart.reaction + problem->apart.sides;
+}
 /* alpha of a side whose entry in VpMesh.neighbor is `beyond`; of the sides with this number */
 static inline PetscReal VpProblemAlphaOf(const VpProblem *problem, int side, PetscReal alpha)
 {
@@ -28,15 +43,22 @@ static inline PetscReal VpProblemAlpha(const VpProblem *problem, VpDomain domain
 {
   return VpIsBoundary(beyond) ? VpProblemAlphaOf(problem, VpBoundaryEntry(beyond) % (2 * domain->dim), VpDomainAlpha(domain, beyond)) : 0;
 }
-/* numbers per cell of a coefficient; the coefficient of a cell along direction d */
-static inline int VpProblemWidth(const VpProblem *problem)
-{
-  return PetscMax(problem->tensor, 1);
-}
+/* the coefficient of a cell along direction d; its reaction; a alpha of its side, where cells have numbers for sides, else 0 */
 static inline PetscReal VpProblemCoefficient(const VpProblem *problem, int32_t cell, int d)
 {
   if (!problem->coefficient) return 1;
-  return problem->coefficient[problem->tensor ? (size_t)cell * problem->tensor + d : (size_t)cell];
+  return problem->coefficient[(size_t)cell * VpProblemWidth(problem) + (problem->tensor ? d : 0)];
+}
+static inline PetscReal VpProblemReaction(const VpProblem *problem, int32_t cell)
+{
+  if (!problem->apart.reaction) return problem->reaction;
+  return problem->coefficient[(size_t)cell * VpProblemWidth(problem) + VpProblemDirections(problem)];
+}
+static inline PetscReal VpProblemRobin(const VpProblem *problem, int32_t cell, int side)
+{
+  const int at = VpProblemDirections(problem) + problem->apart.reaction + side;
+
+  return problem->apart.sides ? problem->coefficient[(size_t)cell * VpProblemWidth(problem) + at] : 0;
 }
 /* VP_MOST_PENALTY: largest penalty k(k+1) for a precision. Above it sweeps in single precision diverge, and A x in double precision has
    fewer than three correct digits.
@@ -60,15 +82,24 @@ PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *l
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
 /* how a coefficient is coarsened */
 typedef struct {
-  int       from, to; /* numbers per cell, 1 or dim, on the fine and on the coarse mesh */
+  int       from, to; /* numbers per cell along directions, 1 or dim, on the fine and on the coarse mesh */
   PetscBool harmonic; /* Children that lie in a row along a direction have the harmonic mean along it. Else means are arithmetic. */
+  VpApart   apart;    /* what follows these numbers. A side has the mean of the children that have a number there. */
 } VpMeans;
-/* coarse [own coarse cells][means->to] = mean coefficient over the children of a coarse cell, unchanged if it has none.
-   a [nown][means->from]: coefficient of the fine mesh's own cells. contrast [own coarse cells], or NULL: largest ratio of the coefficients
-   of two children along one direction. Requires: means->to >= means->from; it is dim where means are harmonic */
+/* coarse = numbers of the own coarse cells, means of those of their children, unchanged if a cell has none. a: numbers of the fine mesh's
+   own cells. contrast [own coarse cells], or NULL: largest ratio of the coefficients of two children along one direction. Requires:
+   means->to >= means->from; it is dim where means are harmonic */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
 /* A coefficient varies if it differs by more than this factor among a cell's children. Then F cycles are faster than V cycles, or sweeps of
    single cells pay. */
 #define VP_VARIES 3.5
+static inline double VpProblemDilation(const VpProblem *problem)
+{
+  return problem->metric ? problem->metric->dilation : 1;
+}
+/* cellnumbers.c: The problem that a cycle solves, whose reaction is larger by `more` times the ratio of volumes in space and on the boxes.
+   Where the problem has a metric whose reactions or Robin sides differ among cells, cells have their own. *numbers: the new coefficient,
+   for the caller to free, or NULL. Collective */
+PetscErrorCode VpProblemForCycle(VpMesh, const VpProblem *, double more, VpProblem *, PetscReal **numbers);
 /* whether constants are the null space: no Dirichlet or Robin side, no reaction */
 PetscBool VpProblemIsSingular(VpMesh, const VpProblem *);

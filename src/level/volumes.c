@@ -45,7 +45,7 @@ static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, S
   const VpGeometry   g = level->mesh->geometry;
   const VpCondition *is = &VpConditions[VpDomainSide(g->domain, beyond)];
   const double       half = 2 * Conductance(level, cell, side, VpGeometryArea(g, cell, side));
-  const double       r = half / 2 * is->alpha * VpProblemAlpha(&level->problem, g->domain, beyond) * VpGeometrySize(g, cell, side / 2);
+  const double       r = half / 2 * is->alpha * VpLevelAlpha(level, cell, side, beyond) * VpGeometrySize(g, cell, side / 2);
 
   s->own = is->penalty > 0 ? 0 : half / (half + r);
   s->fixed = is->penalty > 0 ? half : s->own * r;
@@ -73,7 +73,7 @@ static Side SideOf(VpLevel level, int32_t cell, int side)
 static PetscErrorCode FluxRow(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
   const VpLevel level = rows->level;
-  double        diagonal = VpLevelReaction(level) * VpGeometryVolume(level->mesh->geometry, cell);
+  double        diagonal = level->scale * VpProblemReaction(&level->problem, cell) * VpGeometryVolume(level->mesh->geometry, cell);
 
   PetscFunctionBegin;
   for (int side = 0; side < 2 * level->mesh->dim; side++) {

@@ -38,17 +38,20 @@ static double Stiffness(VpLevel level, const int32_t cell[])
 {
   const int dim = level->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-  double    scale, most = 1;
+  double    scale, reaction, most = 1;
   VpFit     fit;
 
   VpPatchCoefficients(level, cell, a, beyond);
   VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, &scale);
+  reaction = VpPatchReaction(level, cell, &fit);
   for (int c = 0; c < 1 << dim; c++) {
-    for (int d = 0; d < dim; d++) {
-      const double h = VpGeometrySize(level->mesh->geometry, cell[c], d), reaction = VpLevelReaction(level) * h * h / LEAST;
-      const double patch = scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) + reaction * VpFitMass(dim, &fit, c);
+    const double own = level->scale * VpProblemReaction(&level->problem, cell[c]);
 
-      most = PetscMax(most, patch / (a[c][d] + reaction));
+    for (int d = 0; d < dim; d++) {
+      const double h = VpGeometrySize(level->mesh->geometry, cell[c], d), square = h * h / LEAST;
+      const double patch = scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) + reaction * square * VpFitMass(dim, &fit, c);
+
+      most = PetscMax(most, patch / (a[c][d] + own * square));
     }
   }
   return most;

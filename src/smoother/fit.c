@@ -11,10 +11,12 @@ void VpPatchCoefficients(VpLevel level, const int32_t cell[], PetscReal a[][3], 
 
   for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
-      const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], 2 * d + (c >> d & 1));
+      const int       side = 2 * d + (c >> d & 1);
+      const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
+      const PetscReal robin = level->scale * VpProblemRobin(&level->problem, cell[c], side);
 
       a[c][d] = VpLevelCoefficient(level, cell[c], d);
-      beyond[c][d] = next > 0 ? next : a[c][d];
+      beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : a[c][d];
     }
   }
 }
@@ -59,20 +61,44 @@ double VpFitMass(int dim, const VpFit *fit, int c)
   return exp2(LogProduct(dim, fit, c, -1));
 }
 
+double VpPatchReaction(VpLevel level, const int32_t cell[], const VpFit *fit)
+{
+  const int dim = level->mesh->dim;
+  double    reaction = 0, mass = 0;
+
+  if (!level->problem.apart.reaction) return VpLevelReaction(level);
+  for (int c = 0; c < 1 << dim; c++) {
+    reaction += level->scale * VpProblemReaction(&level->problem, cell[c]);
+    mass += VpFitMass(dim, fit, c);
+  }
+  return reaction / mass;
+}
+
+/* whether there is a number a alpha at all of the patch's cells on a side */
+static PetscBool IsRobin(int dim, int side, const PetscReal beyond[][3])
+{
+  PetscBool robin = PETSC_TRUE;
+
+  for (int c = 0; c < 1 << dim; c++) robin = (PetscBool)(robin && ((c >> side / 2 & 1) != side % 2 || beyond[c][side / 2] < 0));
+  return robin;
+}
+
 /* Sets the face factors. They follow jumps beyond the patch, so that much softer or stiffer neighbours look like neither a Neumann nor a
    Dirichlet side. */
 static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3], const double sigma[3], int grain, VpFit *fit)
 {
   for (int side = 0; side < 2 * dim; side++) {
-    const int d = side / 2;
-    double    largest = 0;
+    const int       d = side / 2;
+    const PetscBool robin = IsRobin(dim, side, beyond);
+    const double    unit = !grain ? KEPT_UNIT : robin ? 1. / VP_RATIO_STEPS : 1;
+    double          largest = 0;
 
     for (int c = 0; c < 1 << dim; c++) {
-      const double mean = VpHarmonicMean(a[c][d], beyond[c][d]);
+      const double mean = robin ? -beyond[c][d] : beyond[c][d] < 0 ? a[c][d] : VpHarmonicMean(a[c][d], beyond[c][d]);
 
       if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }
-    fit->face[d][side % 2] = ClampTo(RoundTo(log2(largest / sigma[d]), grain ? 1 : KEPT_UNIT), MOST_FACE);
+    fit->face[d][side % 2] = ClampTo(RoundTo(log2(largest / sigma[d]), unit), MOST_FACE);
   }
 }
 

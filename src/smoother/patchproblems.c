@@ -4,7 +4,7 @@
 #include "../level/keys.h"
 #include "../base/threads.h"
 
-enum { NWORD = VP_FDM_WORDS + 1, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
+enum { NWORD = VP_FDM_WORDS + 2, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
 /* Fits are not rounded if at most MOST_FITS of them differ, and at most MOST_ALONG of their factors along lines, of all directions
    together. Then most tables are still those of many patches. */
 enum { MOST_FITS = 1024, MOST_ALONG = 192 };
@@ -13,6 +13,7 @@ static void SetWords(const VpPatchKey *problem, uint64_t word[NWORD])
 {
   VpFdmWords(&problem->fdm, word);
   word[VP_FDM_WORDS] = VpWord(problem->ratio);
+  word[VP_FDM_WORDS + 1] = VpWord(problem->shift);
 }
 
 /* size of the cells beyond a mixed side, or of the patch's own cells if there are none */
@@ -59,14 +60,14 @@ static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
 
 /* Numbers a key. Sizes that the dictionary does not tell apart become equal, so that rounding errors do not hide that a patch is its own
    mirror image. */
-static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
+static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, double shift, int32_t *entry)
 {
   VpPatchKey problem;
   uint64_t   word[NWORD];
 
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
   if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
-  problem = (VpPatchKey){key, ratio};
+  problem = (VpPatchKey){key, ratio, shift};
   SetWords(&problem, word);
   return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
 }
@@ -98,6 +99,8 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
     if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_LEVEL_END ||
                 (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
+    if (problems->level->problem.apart.sides && VpConditions[key.side[s]].alpha != 0 && key.h_beyond[s] > 0)
+      key.h_beyond[s] = exp2(fit->face[d][s]);
   }
   return key;
 }
@@ -108,12 +111,13 @@ static int GrainOf(VpLevel level)
 }
 
 /* Whether the patch is replaceable; fit: whether its fit is exact. Where the coefficient steps, the tables' mass has the steps, and the
-   reaction's does not. */
+   reaction's does not. The reactions of cells are rounded. */
 static PetscBool IsReplaceable(const VpPatchProblems *problems, int32_t p, PetscBool fit)
 {
   const double   *step = problems->fit[p].step;
   const PetscBool steps = (PetscBool)(step[0] != 0 || step[1] != 0 || step[2] != 0);
 
+  if (problems->level->problem.apart.reaction) return PETSC_FALSE;
   return (PetscBool)(fit && !problems->patches->mixed[p] && !(steps && problems->level->problem.reaction > 0));
 }
 
@@ -124,14 +128,17 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   const int              dim = problems->patches->dim;
 
   for (int32_t p = first; p < last; p++) {
-    PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-    double    scale;
+    const int32_t *cell = problems->patches->cell + ((size_t)p << dim);
+    PetscReal      a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+    double         scale, shift;
 
-    VpPatchCoefficients(level, problems->patches->cell + ((size_t)p << dim), a, beyond);
+    VpPatchCoefficients(level, cell, a, beyond);
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
     VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : GrainOf(level), &problems->fit[p], &scale);
+    shift = level->problem.apart.reaction ? VpPatchReaction(level, cell, &problems->fit[p]) / scale : 0;
+    problems->fit[p].shift = shift > 0 ? VpRoundRatio(shift) : 0;
     problems->weight[p] = level->typical / scale;
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
   }
@@ -198,7 +205,7 @@ static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *en
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
 
-  return NumberKey(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), entry);
+  return NumberKey(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), problems->fit && !d ? problems->fit[p].shift : 0, entry);
 }
 
 /* VpNumbering.apart */

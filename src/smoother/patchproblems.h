@@ -7,6 +7,7 @@
 typedef struct {
   VpFdmKey fdm;
   double   ratio; /* as in VpFit: a factor of the eigenvalues */
+  double   shift; /* in one direction that of VpFit, in others 0 */
 } VpPatchKey;
 typedef struct {
   VpLevel          level;

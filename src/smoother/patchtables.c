@@ -12,7 +12,7 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
     const PetscReal  h = level->common[d];
-    const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical};
+    const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical, 0};
 
     common.inside[d] = VpPatchProblemFind(problems, &inside);
     if (common.inside[d] < 0) common.found = PETSC_FALSE;
@@ -49,7 +49,7 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
     double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = F + VpLambdaAt(m);
 
     VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
-    for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
+    for (int k = 0; k < m; k++) lambda[k] = (key->ratio * lambda[k] + key->shift) * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
   }
 }
@@ -86,7 +86,7 @@ static void FindWorstConditions(void *context, int32_t piece, int32_t first, int
   double                 worst = 1;
 
   for (int32_t p = first; p < last && worst < INFINITY; p++) {
-    const double c = VpLevelReaction(problems->level) * (problems->weight ? problems->weight[p] : 1);
+    const double c = VpLevelRest(problems->level) * (problems->weight ? problems->weight[p] : 1);
     double       least = c, largest = c;
 
     for (int d = 0; d < dim; d++) {
@@ -157,7 +157,7 @@ static PetscErrorCode FillView(const Solved *solved, VpArrays *arrays, VpPatchVi
   const size_t           size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
 
   PetscFunctionBegin;
-  *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
+  *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelRest(level), .cutoff = IsSingular(level) ? 0 : -1};
   PetscCall(VpLevelPlaceUnit(level, arrays, view));
   view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
   PetscCall(VpPlaceArray(arrays, patches->cell, n << dim, "patches", &view->patch));

@@ -77,6 +77,7 @@ typedef struct {
   VpSide side[2];
   double h_beyond[2]; /* size of the cell beyond (VP_SIDE_INTERIOR, VP_SIDE_LEVEL_END), or alpha of a condition that has one */
   double a_beyond[2]; /* coefficient of the cell beyond */
+  double reaction;    /* the part of the reaction that a level's line has, by which lines differ. Functions here do not read it. */
 } VpLineKey;
 /* Builds the operator D u + sum_s (g[s][0] V_s + g[s][1] Q_s) of a line.
    D [n][n] is the cell's own part of M^-1 L, where L is the form of one direction, plus `reaction` times I. The caller has divided the

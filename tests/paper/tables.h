@@ -83,7 +83,7 @@ struct Nodal {
     Reals     L((size_t)size * size, 0.), block(n * n), D(n * n), g(4 * n);
 
     for (int c = 0; c < cells; c++) {
-      const VpLineKey key = {h, 1, {c == 0 ? lower : VP_SIDE_INTERIOR, c == cells - 1 ? upper : VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
+      const VpLineKey key = {h, 1, {c == 0 ? lower : VP_SIDE_INTERIOR, c == cells - 1 ? upper : VP_SIDE_INTERIOR}, {h, h}, {1, 1}, 0};
       VpLineBuild(&basis, &key, 1, 0, D.data(), g.data());
       for (int s = -1; s < 2; s++) { /* columns of the cell below, this one, the one above */
         const int end = s > 0;

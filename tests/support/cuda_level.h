@@ -201,7 +201,7 @@ static void MakeGraded(Level &v, double reaction)
     const int  d = e / nc, x = e % nc;
     const auto h = [&](int at) { return at < 0 || at >= nc ? 0 : v.h[d] * (d == 1 ? sizes[at % 8] : 1); };
     const auto side = [&](int s, int at) { return at < 0 || at >= nc ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR; };
-    VpLineKey  key = {h(x), 1, {side(0, x - 1), side(1, x + 1)}, {h(x - 1), h(x + 1)}, {1, 1}};
+    VpLineKey  key = {h(x), 1, {side(0, x - 1), side(1, x + 1)}, {h(x - 1), h(x + 1)}, {1, 1}, 0};
     for (int without = 0; without < 3; without++) {
       VpLineKey part = key;
       double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];

@@ -48,7 +48,7 @@ static inline PetscErrorCode LevelCoefficient(const Refined *r, int l, const Pet
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->nown + 1, a)); /* not NULL on ranks without cells */
-  if (l) PetscCall(VpCoarsenCoefficient(r->mesh[l - 1], &(VpMeans){1, 1, PETSC_FALSE}, finer, *a, NULL));
+  if (l) PetscCall(VpCoarsenCoefficient(r->mesh[l - 1], &(VpMeans){.from = 1, .to = 1}, finer, *a, NULL));
   for (int32_t c = 0; c < mesh->nown; c++) {
     if (mesh->leaf[c] >= 0) (*a)[c] = r->problem.coefficient[mesh->leaf[c]];
   }

@@ -71,7 +71,7 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
   PetscFunctionBegin;
   if (problem->coefficient) PetscCall(PetscMalloc1(next->nown * (size_t)width + 1, &a)); /* not NULL on ranks without cells */
   if (a && VpMeshCoarser(mesh) == next)
-    PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){width, width, PETSC_FALSE}, problem->coefficient, a, NULL));
+    PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){.from = width, .to = width}, problem->coefficient, a, NULL));
   else
     for (int32_t c = 0; a && c < next->nown; c++) {
       for (int d = 0; d < width; d++) a[(size_t)c * width + d] = VpProblemCoefficient(problem, next->relation->parent[c], d);

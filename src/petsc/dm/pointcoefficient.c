@@ -126,7 +126,7 @@ PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPat
    Level: intermediate
 
    Note:
-   The notes of `DMVPatchDGSetCoefficientFunction()` hold for c. `PCVPATCHDG` works with one number, the mean of c.
+   The notes of `DMVPatchDGSetCoefficientFunction()` hold for c. `PCVPATCHDG` works with the means of c over cells.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetReaction()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetBasis()`, `VPatchDGBatch`
 @*/

@@ -26,7 +26,7 @@ static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoar
     cell[c] = c;
   }
   PetscCall(PetscSortIntWithArray(n, ancestor, cell));
-  for (int d = 0; d < VpProblemWidth(problem); d++) {
+  for (int d = 0; d < VpProblemDirections(problem); d++) {
     for (int32_t i = 0; i < n; i++) {
       const PetscBool same = (PetscBool)(i && ancestor[i] == ancestor[i - 1]);
       const PetscReal a = VpProblemCoefficient(problem, (int32_t)cell[i], d);

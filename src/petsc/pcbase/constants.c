@@ -12,7 +12,6 @@
    the quotient of the Amat. */
 #include "pcbase.h"
 
-#define SMALL  1e-4  /* Sweeps in single precision lose reactions below this fraction of a/h^2. */
 #define HIDDEN 1e-10 /* Rounding errors of a product with A are below this fraction of a/h^2. */
 
 static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basis)
@@ -51,19 +50,19 @@ static PetscErrorCode CreateConstant(PC pc)
 
 static PetscReal PmatEigenvalue(const VpPCBase *inverse)
 {
-  return inverse->scale * inverse->op->problem.reaction + inverse->shift;
+  return inverse->scale * inverse->op->problem.reaction / VpProblemDilation(&inverse->op->problem) + inverse->shift;
 }
 
 PetscErrorCode VpConstantsSetUp(PC pc)
 {
   VpPCBase       *inverse = pc->data;
-  const PetscReal c = inverse->op->problem.reaction, whole = c + inverse->shift / inverse->scale;
+  const PetscReal c = inverse->op->problem.reaction, whole = c + inverse->shift / inverse->scale * VpProblemDilation(&inverse->op->problem);
   VpProblem       diffusion = inverse->op->problem;
 
   PetscFunctionBegin;
   diffusion.reaction = 0;
   inverse->eigenvalue = PmatEigenvalue(inverse);
-  if (whole >= c && whole > SMALL * inverse->range[1]) PetscCall(VecDestroy(&inverse->one));
+  if (whole >= c && whole > VP_SMALL * inverse->range[1]) PetscCall(VecDestroy(&inverse->one));
   else if (!inverse->one && VpProblemIsSingular(inverse->op->mesh, &diffusion)) PetscCall(CreateConstant(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,7 +84,7 @@ PetscErrorCode VpConstantsMeet(PC pc)
   PetscCall(VecDot(y, inverse->one, &quotient));
   PetscCall(VecDestroy(&y));
   if (norm <= HIDDEN * PetscAbsReal(inverse->scale) * inverse->range[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  inverse->eigenvalue = PetscAbsScalar(quotient) > SMALL * norm ? PetscRealPart(quotient) : norm;
+  inverse->eigenvalue = PetscAbsScalar(quotient) > VP_SMALL * norm ? PetscRealPart(quotient) : norm;
   PetscCall(MatGetNullSpace(pc->pmat, &inverse->space[0]));
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &inverse->space[1]));
   for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)inverse->space[i]));

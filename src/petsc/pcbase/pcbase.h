@@ -60,6 +60,7 @@ static inline PetscBool VpPCBaseSpreadIsSingle(const VpPCBase *inverse)
 
 /* pcbase.c: sets the PC's data and operations */
 void VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
+#define VP_SMALL 1e-4 /* Sweeps in single precision lose reactions below this fraction of a/h^2. */
 /* setup.c: tests whether constants are the null space without the reaction, and the reaction, which is range[0] then, is below this
    fraction of a/h^2 */
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *, PetscReal share);

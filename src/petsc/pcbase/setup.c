@@ -37,7 +37,7 @@ static VpProblem GetProblem(const VpPCBase *inverse)
 {
   VpProblem problem = inverse->op->problem;
 
-  problem.reaction += ExtraReaction(inverse->scale, inverse->shift);
+  problem.reaction += ExtraReaction(inverse->scale, inverse->shift) * VpProblemDilation(&problem);
   return problem;
 }
 
@@ -47,6 +47,8 @@ static PetscErrorCode BuildInverse(PC pc)
   VpPCBase        *inverse = pc->data;
   VpProblem        problem;
   const VpBackend *backend;
+  PetscReal       *numbers = NULL;
+  PetscErrorCode   failed;
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
@@ -54,7 +56,12 @@ static PetscErrorCode BuildInverse(PC pc)
   problem = GetProblem(inverse);
   PetscCall(VpCite());
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
-  PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
+  if (!VpPCBaseReactionIsBelow(inverse, VP_SMALL))
+    PetscCall(
+      VpProblemForCycle(inverse->op->mesh, &inverse->op->problem, ExtraReaction(inverse->scale, inverse->shift), &problem, &numbers));
+  failed = inverse->ops->build(pc, inverse->op->mesh, &problem, backend);
+  PetscCall(PetscFree(numbers));
+  PetscCall(failed);
   inverse->built = PETSC_TRUE;
   inverse->build = ++builds;
   inverse->right = 0;

@@ -1,0 +1,128 @@
+/* The numbers that the cells of a cycle have apart from the coefficient: c of the reaction, and a alpha at Robin sides. A cycle works on
+   boxes. Their c is the mean of c |det J| over a cell's points, and their a alpha that of the side's alpha a times its area. Both are
+   smaller where the cycle works with a multiple of u (VpMetric.entry). */
+#include "internal.h"
+
+#define ALIKE 0.01 /* Reactions, and Robin sides, that differ by less have one number. */
+
+typedef struct {
+  VpMesh           mesh;
+  const VpProblem *problem;
+  double           more, weight[VP_MAX_N];
+  int              n, size;
+  PetscReal       *reaction; /* [nown] */
+  PetscReal       *robin;    /* [nown][2 dim] */
+} Numbers;
+
+static double Reaction(const Numbers *to, int32_t cell)
+{
+  const VpMetric m = to->problem->metric;
+  const double  *root = m->entry ? m->entry : m->root, volume = VpGeometryVolume(to->mesh->geometry, cell);
+  double         sum = 0;
+
+  for (int i = 0; i < to->size; i++) {
+    const size_t at = (size_t)cell * (size_t)to->size + (size_t)i;
+
+    sum += VpPointWeight(to->mesh->dim, to->n, to->weight, i) *
+           ((m->mass ? m->mass[at] / volume : 0) + to->more / (root ? root[at] * root[at] : 1));
+  }
+  return sum;
+}
+
+/* by how much a becomes smaller in a cell if the cycle works with a multiple of u: the mean of 1/sqrt(a) */
+static double ShareOfMean(const Numbers *to, int32_t cell)
+{
+  const VpMetric m = to->problem->metric;
+  double         sum = 0;
+
+  for (int i = 0; i < to->size && m->entry; i++) {
+    const size_t at = (size_t)cell * (size_t)to->size + (size_t)i;
+
+    sum += VpPointWeight(to->mesh->dim, to->n, to->weight, i) * PetscSqr((m->root ? m->root[at] : 1) / m->entry[at]);
+  }
+  return m->entry ? sum : 1;
+}
+
+/* Sets the numbers of the sides with this number. */
+static void SetRobin(Numbers *to, int side)
+{
+  const VpMesh  mesh = to->mesh;
+  const int     dim = mesh->dim, face = to->size / to->n;
+  const double *flux = to->problem->metric->flux[side];
+
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const size_t at = (size_t)cell * 2 * (size_t)dim + (size_t)side;
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
+    const double area = VpGeometryArea(mesh->geometry, cell, side);
+    double       sum = 0;
+
+    if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
+    for (int i = 0; i < face; i++, flux++) sum += to->weight[i % to->n] * (dim == 3 ? to->weight[i / to->n] : 1) * *flux;
+    to->robin[at] =
+      VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum / area * ShareOfMean(to, cell);
+  }
+}
+
+/* apart = which numbers differ among the cells of all ranks */
+static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
+{
+  const VpMesh mesh = to->mesh;
+  const int    nside = 2 * mesh->dim;
+  double       most[3] = {0, -PETSC_MAX_REAL, 0}; /* c, -c, relative change of alpha */
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    most[0] = PetscMax(most[0], to->reaction[cell]);
+    most[1] = PetscMax(most[1], -to->reaction[cell]);
+    for (int side = 0; side < nside; side++) {
+      const size_t    at = (size_t)cell * (size_t)nside + (size_t)side;
+      const PetscReal alpha = VpProblemAlpha(to->problem, mesh->geometry->domain, mesh->neighbor[at]);
+      const PetscReal own = to->robin[at] / VpProblemCoefficient(to->problem, cell, side / 2);
+
+      if (own > 0) most[2] = PetscMax(most[2], PetscAbsReal(own / alpha - 1));
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  *apart = (VpApart){.reaction = most[0] + most[1] > ALIKE * most[0], .sides = mesh->geometry->map && most[2] > ALIKE ? nside : 0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Join(const Numbers *to, VpProblem *problem, PetscReal **numbers)
+{
+  const VpMesh mesh = to->mesh;
+  PetscReal   *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)VpProblemWidth(problem) + 1, numbers)); /* not NULL on ranks without cells */
+  a = *numbers;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    for (int d = 0; d < VpProblemDirections(problem); d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
+    if (problem->apart.reaction) *a++ = to->reaction[cell];
+    for (int side = 0; side < problem->apart.sides; side++) *a++ = to->robin[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+  }
+  problem->coefficient = *numbers;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, double more, VpProblem *out, PetscReal **numbers)
+{
+  Numbers to = {.mesh = mesh, .problem = problem, .more = more, .n = problem->degree + 1};
+  double  x[VP_MAX_N];
+
+  PetscFunctionBegin;
+  *out = *problem;
+  *numbers = NULL;
+  out->reaction += more * VpProblemDilation(problem);
+  if (!problem->metric) PetscFunctionReturn(PETSC_SUCCESS);
+  to.size = to.n * VpFaceSize(to.n, mesh->dim);
+  VpGauss(to.n, x, to.weight);
+  PetscCall(PetscMalloc1((size_t)mesh->nown + 1, &to.reaction));
+  PetscCall(PetscCalloc1((size_t)mesh->nown * 2 * (size_t)mesh->dim + 1, &to.robin));
+  for (int32_t cell = 0; cell < mesh->nown; cell++) to.reaction[cell] = Reaction(&to, cell);
+  for (int side = 0; side < 2 * mesh->dim; side++) SetRobin(&to, side);
+  PetscCall(FindApart(&to, &out->apart));
+  if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, Join(&to, out, numbers)));
+  PetscCall(PetscFree(to.reaction));
+  PetscCall(PetscFree(to.robin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
