@@ -72,8 +72,26 @@ static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal no
   return 0;
 }
 
-/* errors on 2^refine cells in each direction, and the iterations */
-static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], PetscReal error[2], PetscInt *its)
+/* the root of the sum of the squares of estimates */
+static PetscErrorCode Estimate(DM dm, Vec x, PetscReal *total)
+{
+  PetscReal *eta;
+  PetscInt   n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n + 1, &eta));
+  PetscCall(DMVPatchDGEstimate(dm, x, Source, Solution, Flux, NULL, eta));
+  *total = 0;
+  for (PetscInt c = 0; c < n; c++) *total += eta[c] * eta[c];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, total, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  *total = PetscSqrtReal(*total);
+  PetscCall(PetscFree(eta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* errors of u and its gradient, and the latter's estimate, on 2^refine cells in each direction; and the iterations */
+static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], PetscReal error[3], PetscInt *its)
 {
   PetscOptions own;
   DM           dm;
@@ -91,6 +109,7 @@ static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, co
   PetscCall(
     SolveWith(&p, "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-12 -pc_type vpatchdg", NULL, its, NULL));
   PetscCall(DMVPatchDGComputeErrors(dm, p.x, Solution, Gradient, NULL, &error[0], &error[1]));
+  PetscCall(Estimate(dm, p.x, &error[2]));
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,15 +135,18 @@ static PetscErrorCode errors_have_full_order(void)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
     for (PetscInt k = rows[i].least; k <= rows[i].most; k++) {
       const PetscInt refine = rows[i].refine + (k < (rows[i].dim == 2 ? 6 : 3));
-      PetscReal      coarse[2], fine[2], order[2];
+      PetscReal      coarse[3], fine[3], order[3];
       PetscInt       its;
 
       PetscCall(Measure(rows[i].dim, k, refine, rows[i].options, coarse, &its));
       PetscCall(Measure(rows[i].dim, k, refine + 1, rows[i].options, fine, &its));
-      for (int e = 0; e < 2; e++) order[e] = PetscLog2Real(coarse[e] / fine[e]);
+      for (int e = 0; e < 3; e++) order[e] = PetscLog2Real(coarse[e] / fine[e]);
       TapOk((PetscBool)(order[0] > (PetscReal)k + 0.6 && order[1] > (PetscReal)k - 0.4 && its < 60),
             "errors_have_full_order, %dD Q%d %s: L2 %.2e order %.2f, gradient %.2e order %.2f, %d iterations", (int)rows[i].dim, (int)k,
             rows[i].options, (double)fine[0], (double)order[0], (double)fine[1], (double)order[1], (int)its);
+      TapOk((PetscBool)(order[2] > (PetscReal)k - (rows[i].dim == 2 ? 0.4 : 0.9) && fine[2] > fine[1] && fine[2] < 10 * fine[1]),
+            "estimates_follow_the_error, %dD Q%d %s: %.2e order %.2f, %.1f times the error", (int)rows[i].dim, (int)k, rows[i].options,
+            (double)fine[2], (double)order[2], (double)(fine[2] / fine[1]));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

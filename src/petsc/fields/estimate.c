@@ -1,7 +1,6 @@
 /* Error estimates of cells from residuals in cells and jumps across sides, in coefficients of the orthonormal basis. The norm of a function
    is the Euclidean norm of its coefficients. */
-#include "../dmdata/dmdata.h"
-#include "../../base/norm.h"
+#include "estimate.h"
 
 typedef struct {
   DM               dm;
@@ -14,9 +13,7 @@ typedef struct {
   double           second[VP_MAX_N * VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* second derivative; prolongation to halves */
   double           x[VP_MAX_N], w[VP_MAX_N], value[VP_MAX_N * VP_MAX_N];       /* [n] Gauss points and weights; [n][n] the basis there */
   VPatchDGFunction exact;                                                      /* exact coefficient, or NULL: a */
-  VPatchDGFunction dirichlet;
-  VPatchDGFlux     flux;
-  void            *ctx;
+  VpGivenSides     sides;
 } Estimate;
 
 enum { MOST = VP_MAX_N * VP_MAX_N };
@@ -149,8 +146,8 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
     const double weight = EvaluatePoint(e, cell, side, q, at, phi);
     PetscScalar  g = 0;
 
-    if (value && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
-    if (!value && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
+    if (value && e->sides.dirichlet) PetscCall(e->sides.dirichlet(e->dim, at, &g, e->sides.ctx));
+    if (!value && e->sides.flux) PetscCall(e->sides.flux(e->dim, at, normal, &g, e->sides.ctx));
     difference[q] = -(value ? 1 : a) * PetscRealPart(g) * sqrt(weight * VpGeometryArea(e->mesh->geometry, cell, side));
     for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (value ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
@@ -187,7 +184,7 @@ static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
 
     xi[side / 2] = side % 2 ? 1 - INSIDE : INSIDE;
     VpGeometryPoint(e->mesh->geometry, cell, xi, x);
-    if (e->exact) PetscCall(e->exact(e->dim, x, &a, e->ctx));
+    if (e->exact) PetscCall(e->exact(e->dim, x, &a, e->sides.ctx));
     trace[side] = PetscRealPart(a);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,7 +221,7 @@ static PetscErrorCode ComputeCoefficientNorm(const Estimate *e, int32_t cell, co
     PetscScalar a = 0;
     double      weight = volume;
 
-    PetscCall(e->exact(e->dim, at + q * e->dim, &a, e->ctx));
+    PetscCall(e->exact(e->dim, at + q * e->dim, &a, e->sides.ctx));
     for (int d = 0, r = q; d < e->dim; d++, r /= e->n) weight *= e->w[r % e->n];
     for (int i = q * e->dim; i < (q + 1) * e->dim; i++) {
       term[i] = sqrt(weight / a) * (a - e->a[cell]) * flux[i];
@@ -284,6 +281,20 @@ static PetscErrorCode EstimateCoefficient(const Estimate *e, Vec x, Vec b, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of a DM with a metric */
+static PetscErrorCode EstimateMetric(DM dm, Vec x, VPatchDGFunction f, const VpGivenSides *sides, PetscReal eta[])
+{
+  Vec b;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalVector(dm, &b));
+  PetscCall(VecZeroEntries(b));
+  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, sides->ctx, b));
+  PetscCall(DMVPatchDGEstimateAtPoints(dm, x, b, sides, eta));
+  PetscCall(DMRestoreGlobalVector(dm, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, PetscReal eta[])
 {
   const PetscScalar *source;
@@ -296,12 +307,16 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.dm = dm;
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;
-  PetscCheck(!e.problem->metric, e.mesh->comm, PETSC_ERR_SUP,
-             "DMVPatchDGEstimate(): estimates know boxes with one number a cell, in the Legendre basis (-dm_vpatchdg_basis legendre)");
-  PetscCheck(!e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
-             "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number per cell (DMVPatchDGSetCoefficient())");
+  PetscCheck(!e.problem->metric || !e.exact, e.mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGEstimateWithCoefficient(): the DM knows its coefficient at points. Give NULL, or call DMVPatchDGEstimate()");
+  PetscCheck(e.problem->metric || !e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
+             "DMVPatchDGEstimate(): the coefficient is a tensor, which estimates know in the Gauss basis only (-dm_vpatchdg_basis gauss)");
   PetscCall(
     VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown), "DMVPatchDGEstimate(): eta is NULL: it needs one number per cell"));
+  if (e.problem->metric) {
+    PetscCall(EstimateMetric(dm, x, f, &e.sides, eta));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
   e.dim = e.mesh->dim;
   e.n = e.basis.n;
@@ -314,7 +329,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   PetscCall(FetchSolution(&e, x));
   PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecZeroEntries(b));
-  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, e.ctx, b));
+  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, e.sides.ctx, b));
   if (e.exact) PetscCall(EstimateCoefficient(&e, x, b, eta, &positive));
   PetscCall(VecGetArrayRead(b, &source));
   for (int32_t c = 0; c < e.mesh->nown; c++) {
@@ -365,10 +380,12 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
 
    With one number per cell, a smooth coefficient reduces the order of convergence to two, whatever the degree
    (`DMVPatchDGSetCoefficient()`). This estimate does not see that error, because it knows only these numbers.
-   `DMVPatchDGEstimateWithCoefficient()` sees it. The cure is a coefficient at points, `DMVPatchDGSetCoefficientFunction()`, for which there
-   is no estimate yet.
+   `DMVPatchDGEstimateWithCoefficient()` sees it. The cure is a coefficient at points, `DMVPatchDGSetCoefficientFunction()`.
 
-   It is an error if the coefficient is a tensor. In tests with smooth and singular solutions, the square root of the sum of eta^2 over all
+   In the Gauss basis (`DMVPatchDGSetBasis()`), with a coefficient at points and on mapped cells, h^2/a, h/a and a/h are those of the
+   metric: with the normal derivative n.K grad u and a = n.K n on sides, h = |det J| / element of area; on a cell h^2/a is the least mean of
+   |det J| over the mean of G_dd, the directions d of the reference cell. There the coefficient may be a matrix. In the Legendre basis it is
+   an error if the coefficient is a tensor. In tests with smooth and singular solutions, the square root of the sum of eta^2 over all
    cells was 2 to 5 times the L2 error of the gradient.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimateWithCoefficient()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`,
@@ -377,7 +394,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
 PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                   PetscReal eta[])
 {
-  return EstimateBy(dm, x, f, (Estimate){.dirichlet = dirichlet, .flux = flux, .ctx = ctx}, eta);
+  return EstimateBy(dm, x, f, (Estimate){.sides = {dirichlet, flux, ctx}}, eta);
 }
 
 /*@C
@@ -419,5 +436,5 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
 PetscErrorCode DMVPatchDGEstimateWithCoefficient(DM dm, Vec x, VPatchDGFunction a, VPatchDGFunction f, VPatchDGFunction dirichlet,
                                                  VPatchDGFlux flux, void *ctx, PetscReal eta[])
 {
-  return EstimateBy(dm, x, f, (Estimate){.exact = a, .dirichlet = dirichlet, .flux = flux, .ctx = ctx}, eta);
+  return EstimateBy(dm, x, f, (Estimate){.exact = a, .sides = {dirichlet, flux, ctx}}, eta);
 }

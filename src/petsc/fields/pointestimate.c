@@ -1,0 +1,247 @@
+/* Error estimates where the coefficient is given at points, on boxes and on mapped cells. All is computed in the reference cell, from the
+   numbers of VpMetricView. With G = |det J| J^-1 K J^-T, h^2/a is the least of |det J| / G_dd over directions. On a side with the normal d
+   h/a is the element of area divided by G_dd, and the flux G grad u is that of physical space times this element. It is interpolated at
+   the points of a cell, also for its divergence and its values on sides. */
+#include "estimate.h"
+#include "../../base/threads.h"
+
+enum { FACE = VP_MAX_N * VP_MAX_N, CELL = FACE * VP_MAX_N };
+
+typedef struct {
+  VpMesh              mesh;
+  const VpMetricView *m; /* on the host */
+  VpMetric            metric;
+  const VpGivenSides *given;
+  const double       *x, *b; /* solution and source */
+  int                 dim, n, size, face;
+  double              gauss[VP_MAX_N], weight[VP_MAX_N];
+  double             *sides; /* [nface][2 dim][u, outward flux, G_dd][face] the first two times the root of the point's weight */
+  PetscReal          *eta;
+} Estimate;
+
+static double *SideOf(const Estimate *e, int32_t cell, int side)
+{
+  return e->sides + ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * 3 * (size_t)e->face;
+}
+
+/* to += D from along direction d of the n^dim numbers of a cell */
+static void Differentiate(const Estimate *e, int d, const double from[], double to[])
+{
+  const int stride = VpLineStride(d, e->n, e->n * e->n);
+
+  for (int line = 0; line < e->face; line++) {
+    const int start = VpLineStart(e->n, stride, line);
+
+    for (int q = 0; q < e->n; q++) {
+      for (int i = 0; i < e->n; i++) to[start + q * stride] += e->m->slope[q * e->n + i] * from[start + i * stride];
+    }
+  }
+}
+
+/* to [face] = the values at an end of direction d of a function whose numbers at points, times roots of weights, are `from` */
+static void Extrapolate(const Estimate *e, int side, const double from[], double to[])
+{
+  const int     stride = VpLineStride(side / 2, e->n, e->n * e->n);
+  const double *end = e->m->end + 2 * (side % 2) * e->n;
+
+  for (int line = 0; line < e->face; line++) {
+    to[line] = 0;
+    for (int i = 0; i < e->n; i++) to[line] += end[i] * from[VpLineStart(e->n, stride, line) + i * stride];
+  }
+}
+
+/* flux [dim][size] = G grad u of a cell, times the roots of weights. z: u at the points, likewise */
+static void FindFlux(const Estimate *e, int32_t cell, const double z[], double flux[])
+{
+  const VpMetricView *m = e->m;
+  const double       *G = m->cell + (size_t)cell * (size_t)(m->components * e->size);
+  double              slope[CELL];
+
+  memset(flux, 0, (size_t)(e->dim * e->size) * sizeof(double));
+  for (int j = 0; j < e->dim; j++) {
+    memset(slope, 0, (size_t)e->size * sizeof(double));
+    Differentiate(e, j, z, slope);
+    for (int d = 0; d < e->dim; d++) {
+      const double *entry = G + (size_t)VpMetricEntry(e->dim, m->components, d, j) * (size_t)e->size;
+
+      for (int i = 0; i < e->size && (d == j || m->components > e->dim); i++) flux[d * e->size + i] += entry[i] * slope[i];
+    }
+  }
+}
+
+/* the norm of h/(k sqrt(a)) (f + div(K grad u) - c u) */
+static double CellNorm(const Estimate *e, int32_t cell, const double flux[])
+{
+  const VpMetricView *m = e->m;
+  const size_t        first = (size_t)cell * (size_t)e->size;
+  double              divergence[CELL] = {0}, r[CELL], volume = 0, most = 0;
+
+  for (int d = 0; d < e->dim; d++) {
+    const double *G =
+      m->cell + ((size_t)cell * (size_t)m->components + (size_t)VpMetricEntry(e->dim, m->components, d, d)) * (size_t)e->size;
+    double mean = 0;
+
+    for (int i = 0; i < e->size; i++) mean += VpPointWeight(e->dim, e->n, e->weight, i) * G[i];
+    most = PetscMax(most, mean);
+    Differentiate(e, d, flux + d * e->size, divergence);
+  }
+  for (int i = 0; i < e->size; i++) {
+    const size_t at = first + (size_t)i;
+    const double scale = m->scale[cell] * (m->root ? m->root[at] : 1); /* 1 / sqrt(|det J|) */
+
+    volume += VpPointWeight(e->dim, e->n, e->weight, i) / (scale * scale);
+    r[i] = e->b[at] + scale * divergence[i] - (m->mass ? m->mass[at] * scale * scale * e->x[at] : 0);
+  }
+  return sqrt(volume / most) / (e->n - 1) * VpNorm(e->size, r);
+}
+
+/* Sets the norms of cells, and what neighbours need of their sides. */
+static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end)
+{
+  const Estimate     *e = context;
+  const VpMetricView *m = e->m;
+  const size_t        rows = (size_t)VpMetricRows(e->dim, m->components);
+  double              z[CELL], flux[3 * CELL];
+
+  for (int32_t cell = begin; cell < end; cell++) {
+    for (int i = 0; i < e->size; i++) {
+      const size_t at = (size_t)cell * (size_t)e->size + (size_t)i;
+
+      z[i] = m->scale[cell] * (m->root ? m->root[at] : 1) * e->x[at];
+    }
+    FindFlux(e, cell, z, flux);
+    e->eta[cell] = CellNorm(e, cell, flux);
+    for (int side = 0; side < 2 * e->dim; side++) {
+      double       *to = SideOf(e, cell, side);
+      const double *H = m->side + ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)e->face;
+
+      Extrapolate(e, side, z, to);
+      Extrapolate(e, side, flux + side / 2 * e->size, to + e->face);
+      for (int t = 0; t < e->face; t++) {
+        if (side % 2 == 0) to[e->face + t] *= -1;
+        to[2 * e->face + t] = H[t];
+      }
+    }
+  }
+}
+
+/* hypot of the norms of the numbers flux / sqrt(k G) and sqrt(k (k + 1) G) jump at a side's points; NULL: 0 */
+static double SideNorm(const Estimate *e, const double G[], const double flux[], const double jump[])
+{
+  const double k = e->n - 1;
+  double       r[2][FACE] = {{0}, {0}};
+
+  for (int t = 0; t < e->face; t++) {
+    if (flux) r[0][t] = flux[t] / sqrt(k * G[t]);
+    if (jump) r[1][t] = sqrt(k * (k + 1) * G[t]) * jump[t];
+  }
+  return hypot(VpNorm(e->face, r[0]), VpNorm(e->face, r[1]));
+}
+
+static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
+{
+  const double *own = SideOf(e, cell, side), *other = SideOf(e, next, side ^ 1);
+  double        G[FACE], flux[FACE], jump[FACE];
+
+  for (int t = 0; t < e->face; t++) {
+    jump[t] = own[t] - other[t];
+    flux[t] = own[e->face + t] + other[e->face + t];
+    G[t] = PetscMax(own[2 * e->face + t], other[2 * e->face + t]);
+  }
+  return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
+}
+
+/* points [face][dim] and outward normals [face][dim] of a side */
+static void FindPoints(const Estimate *e, int32_t cell, int side, double points[], double normal[])
+{
+  const double  end = side % 2, sign = side % 2 ? 1 : -1;
+  const int     dim = e->dim, d = side / 2;
+  int           count[3] = {1, 1, 1};
+  double        J[9 * FACE], inverse[9];
+  const double *x[3] = {e->gauss, e->gauss, e->gauss};
+
+  for (int j = 0; j < dim; j++) count[j] = j == d ? 1 : e->n;
+  x[d] = &end;
+  VpGeometryEvaluate(e->mesh->geometry, cell, count, x, points, J);
+  for (int t = 0; t < e->face; t++) {
+    double length = 0;
+
+    VpInvert(dim, J + t * dim * dim, VpDeterminant(dim, J + t * dim * dim), inverse);
+    for (int r = 0; r < dim; r++) length += PetscSqr(inverse[d * dim + r]);
+    for (int r = 0; r < dim; r++) normal[t * dim + r] = sign * inverse[d * dim + r] / sqrt(length);
+  }
+}
+
+/* The norm on a boundary side. place: its number among those of this number and kind of data */
+static PetscErrorCode BoundaryNorm(const Estimate *e, int32_t cell, int side, int32_t place, double *norm)
+{
+  const VpDomain    domain = e->mesh->geometry->domain;
+  const int32_t     beyond = e->mesh->neighbor[(size_t)cell * 2 * (size_t)e->dim + (size_t)side];
+  const VpGivenKind kind = VpConditions[VpDomainSide(domain, beyond)].given;
+  const size_t      rows = (size_t)VpMetricRows(e->dim, e->m->components) - 1, first = (size_t)place * (size_t)e->face;
+  const double     *own = SideOf(e, cell, side), *G = e->metric->outflow[kind][side] + rows * first, *area = e->metric->flux[side] + first;
+  double            points[3 * FACE], normal[3 * FACE], r[FACE];
+
+  PetscFunctionBegin;
+  FindPoints(e, cell, side, points, normal);
+  for (int t = 0; t < e->face; t++) {
+    const double root = sqrt(e->weight[t % e->n] * (e->dim == 3 ? e->weight[t / e->n] : 1));
+    PetscScalar  g = 0;
+
+    if (kind == VP_GIVEN_VALUE) {
+      if (e->given->dirichlet) PetscCall(e->given->dirichlet(e->dim, points + t * e->dim, &g, e->given->ctx));
+      r[t] = own[t] - root * PetscRealPart(g);
+    } else {
+      if (e->given->flux) PetscCall(e->given->flux(e->dim, points + t * e->dim, normal + t * e->dim, &g, e->given->ctx));
+      r[t] = own[e->face + t] + area[t] * (VpDomainAlpha(domain, beyond) * own[t] - root * PetscRealPart(g));
+    }
+  }
+  *norm = kind == VP_GIVEN_VALUE ? SideNorm(e, G, NULL, r) : SideNorm(e, G, r, NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddSides(const Estimate *e)
+{
+  int32_t places[VP_GIVEN_KINDS][6] = {{0}};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < e->mesh->nown; cell++) {
+    for (int side = 0; side < 2 * e->dim; side++) {
+      const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * (size_t)e->dim + (size_t)side];
+      double        norm;
+
+      if (next >= 0) norm = FaceNorm(e, cell, side, next);
+      else PetscCall(BoundaryNorm(e, cell, side, places[VpConditions[VpDomainSide(e->mesh->geometry->domain, next)].given][side]++, &norm));
+      e->eta[cell] = hypot(e->eta[cell], norm);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGEstimateAtPoints(DM dm, Vec x, Vec b, const VpGivenSides *given, PetscReal eta[])
+{
+  Estimate e = {.mesh = DMVPatchDGData(dm)->mesh, .metric = DMVPatchDGData(dm)->op->problem.metric, .given = given, .eta = eta};
+  VpLevel  level;
+  size_t   each;
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckNotAdaptive(e.mesh, "DMVPatchDGEstimate() with a coefficient at points"));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+  e.m = &level->view.metric;
+  e.dim = e.mesh->dim;
+  e.n = level->basis.n;
+  e.face = VpFaceSize(e.n, e.dim);
+  e.size = e.n * e.face;
+  each = (size_t)(6 * e.dim * e.face);
+  VpGauss(e.n, e.gauss, e.weight);
+  PetscCall(PetscMalloc1((size_t)e.mesh->nface * each + 1, &e.sides));
+  PetscCall(VecGetArrayRead(x, &e.x));
+  PetscCall(VecGetArrayRead(b, &e.b));
+  VpLoop(e.mesh->nown, WorkOnCells, &e);
+  PetscCall(VpMeshExchange(e.mesh, VP_GHOST_FACE, each, MPI_DOUBLE, e.sides, e.sides + (size_t)e.mesh->nown * each));
+  PetscCall(VpTogether(e.mesh->comm, AddSides(&e)));
+  PetscCall(VecRestoreArrayRead(b, &e.b));
+  PetscCall(VecRestoreArrayRead(x, &e.x));
+  PetscCall(PetscFree(e.sides));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
