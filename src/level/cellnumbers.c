@@ -3,7 +3,8 @@
    smaller where the cycle works with a multiple of u (VpMetric.entry). */
 #include "internal.h"
 
-#define ALIKE 0.01 /* Reactions, and Robin sides, that differ by less have one number. */
+#define ALIKE  0.01 /* Reactions, and Robin sides, that differ by less have one number. */
+#define DIGITS 36   /* binary ones that means over boxes keep */
 
 typedef struct {
   VpMesh           mesh;
@@ -87,6 +88,26 @@ static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The coefficient becomes its mean over the cell's box. Means that differ by rounding errors become equal. */
+static PetscErrorCode TakeBoxMeans(VpMesh mesh, VpProblem *problem, PetscReal **numbers)
+{
+  const int width = VpProblemDirections(problem);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)width + 1, numbers)); /* not NULL on ranks without cells */
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const PetscReal *mean = problem->lattice->a + 3 * (size_t)mesh->geometry->box[cell];
+
+    for (int d = 0; d < width; d++) {
+      const double unit = ldexp(1, ilogb(mean[d]) - DIGITS);
+
+      (*numbers)[(size_t)cell * (size_t)width + (size_t)d] = round(mean[d] / unit) * unit;
+    }
+  }
+  problem->coefficient = *numbers;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Join(const Numbers *to, VpProblem *problem, PetscReal **numbers)
 {
   const VpMesh mesh = to->mesh;
@@ -104,16 +125,13 @@ static PetscErrorCode Join(const Numbers *to, VpProblem *problem, PetscReal **nu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, double more, VpProblem *out, PetscReal **numbers)
+/* Gives cells their own numbers, where these differ. */
+static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double more, VpProblem *out, PetscReal **numbers)
 {
   Numbers to = {.mesh = mesh, .problem = problem, .more = more, .n = problem->degree + 1};
   double  x[VP_MAX_N];
 
   PetscFunctionBegin;
-  *out = *problem;
-  *numbers = NULL;
-  out->reaction += more * VpProblemDilation(problem);
-  if (!problem->metric) PetscFunctionReturn(PETSC_SUCCESS);
   to.size = to.n * VpFaceSize(to.n, mesh->dim);
   VpGauss(to.n, x, to.weight);
   PetscCall(PetscMalloc1((size_t)mesh->nown + 1, &to.reaction));
@@ -124,5 +142,17 @@ PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, double m
   if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, Join(&to, out, numbers)));
   PetscCall(PetscFree(to.reaction));
   PetscCall(PetscFree(to.robin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, VpMetricKind kind, double more, VpProblem *out, PetscReal **numbers)
+{
+  PetscFunctionBegin;
+  *out = *problem;
+  *numbers = NULL;
+  out->reaction += more * VpProblemDilation(problem);
+  if (!problem->metric) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind == VP_METRIC_CELL) PetscCall(TakeCells(mesh, problem, more, out, numbers));
+  else if (problem->coefficient) PetscCall(VpTogether(mesh->comm, TakeBoxMeans(mesh, out, numbers)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,9 +97,11 @@ static inline double VpProblemDilation(const VpProblem *problem)
 {
   return problem->metric ? problem->metric->dilation : 1;
 }
+/* what a cycle knows of a metric: the means over cells, or over boxes of the domain */
+typedef enum { VP_METRIC_CELL, VP_METRIC_CONST } VpMetricKind;
 /* cellnumbers.c: The problem that a cycle solves, whose reaction is larger by `more` times the ratio of volumes in space and on the boxes.
-   Where the problem has a metric whose reactions or Robin sides differ among cells, cells have their own. *numbers: the new coefficient,
-   for the caller to free, or NULL. Collective */
-PetscErrorCode VpProblemForCycle(VpMesh, const VpProblem *, double more, VpProblem *, PetscReal **numbers);
+   With VP_METRIC_CELL, where the problem has a metric whose reactions or Robin sides differ among cells, cells have their own. *numbers:
+   the new coefficient, for the caller to free, or NULL. Collective */
+PetscErrorCode VpProblemForCycle(VpMesh, const VpProblem *, VpMetricKind, double more, VpProblem *, PetscReal **numbers);
 /* whether constants are the null space: no Dirichlet or Robin side, no reaction */
 PetscBool VpProblemIsSingular(VpMesh, const VpProblem *);

@@ -58,6 +58,7 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double *for
   PetscRandom     random;
   PetscReal       residual;
   PetscInt        its;
+  char            all[512];
   DM              dm;
   Problem         p;
 
@@ -78,10 +79,10 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double *for
   PetscCall(PetscRandomSetInterval(random, -1, 1));
   PetscCall(VecSetRandom(p.b, random));
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(TestOptionsPush(is->options, &own));
-  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_gmres_restart 200 -ksp_max_it 200 -ksp_rtol 1e-8 -pc_type vpatchdg -vpatchdg_warnings 0",
-                      &residual, &its, NULL));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(PetscSNPrintf(
+    all, sizeof(all), "%s -ksp_type fgmres -ksp_gmres_restart 200 -ksp_max_it 200 -ksp_rtol 1e-8 -pc_type vpatchdg -vpatchdg_warnings 0",
+    is->options));
+  PetscCall(SolveWith(&p, all, &residual, &its, NULL));
   *nu = 8 * its / -log10((double)residual);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);

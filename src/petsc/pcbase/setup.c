@@ -57,8 +57,8 @@ static PetscErrorCode BuildInverse(PC pc)
   PetscCall(VpCite());
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   if (!VpPCBaseReactionIsBelow(inverse, VP_SMALL))
-    PetscCall(
-      VpProblemForCycle(inverse->op->mesh, &inverse->op->problem, ExtraReaction(inverse->scale, inverse->shift), &problem, &numbers));
+    PetscCall(VpProblemForCycle(inverse->op->mesh, &inverse->op->problem, inverse->metric, ExtraReaction(inverse->scale, inverse->shift),
+                                &problem, &numbers));
   failed = inverse->ops->build(pc, inverse->op->mesh, &problem, backend);
   PetscCall(PetscFree(numbers));
   PetscCall(failed);

@@ -15,6 +15,7 @@ const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend
 
 const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};
 const char *const VpCoarsenNames[] = {"local", "full", "VpCoarsen", "VP_COARSEN_", NULL};
+const char *const VpMetricNames[] = {"cell", "const", "VpMetricKind", "VP_METRIC_", NULL};
 const char *const VpExchangeNames[] = {"auto", "sweep", "color", "VpExchange", "VP_EXCHANGE_", NULL};
 const char *const VpGeometryPrecisions[] = {"single", "double", "VpPrecision", "VP_", NULL};
 const char *const VpAskedTransports[] = {"auto", "mpi", "nccl", "host", "peer", "VpAskedTransport", "VP_ASKED_", NULL};
