@@ -22,7 +22,7 @@ def minus_divergence(x, t):
     return -0.15 * np.pi * np.cos(np.pi / 2 * x[..., 0] - t)
 
 
-dm = vpatchdg.create(dim=2, degree=4, refine=3, grid=[4, 1], boundary=['periodic', 'periodic', 'neumann', 'neumann'], map=('bump', 2))
+dm = vpatchdg.create(dim=2, degree=4, refine=1, grid=[16, 4], boundary=['periodic', 'periodic', 'neumann', 'neumann'], map=('bump', 2))
 ksp = PETSc.KSP().create()
 ksp.setOperators(dm.createMat())
 ksp.setType('fcg')

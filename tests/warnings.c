@@ -133,6 +133,40 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cells and coefficients at points: the options of a DM, and what is said, or NULL */
+static PetscErrorCode warnings_know_the_metric(void)
+{
+#define ANNULUS "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters "
+  static const struct {
+    const char *options, *says;
+  } cases[] = {
+    {"-dm_refine 3 " ANNULUS "1,2,90", NULL},
+    {"-dm_refine 3 " ANNULUS "1,10,90", "the sides of cells of one box are up to 1:6.18"},
+    {"-dm_refine 1 -dm_vpatchdg_boxes 4,4 " ANNULUS "1,10,90", NULL},
+    {"-dm_refine 1 -dm_vpatchdg_degree 4 " ANNULUS "1,100,90", "inside of a cell, which the cycle does not see"},
+    {"-dm_refine 4 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .149", "expect about 75 iterations"},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscOptions own;
+    Problem      p;
+    DM           dm;
+
+    PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 0, &dm));
+    PetscCall(TestOptionsPush(cases[i].options, &own));
+    PetscCall(DMSetFromOptions(dm));
+    PetscCall(TestOptionsPop(&own));
+    PetscCall(DMSetUp(dm));
+    PetscCall(ProblemOf(dm, NULL, &p));
+    PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_gmres_restart 200", NULL));
+    TapOk((PetscBool)(cases[i].says ? Said(cases[i].says) == 1 && Said("warning") == 1 : !Said("warning")),
+          "warnings_know_the_metric, %s: %s", cases[i].options, FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* u is known up to a constant, or by the reaction alone */
 static PetscErrorCode NeumannProblem(PetscInt refine, PetscReal reaction, Problem *p)
 {
@@ -254,6 +288,7 @@ int main(int argc, char **argv)
   PetscCall(warnings_come_once());
   PetscCall(warnings_know_rough_coefficients());
   PetscCall(warnings_say_what_the_pc_knows());
+  PetscCall(warnings_know_the_metric());
   PetscCall(null_space_is_no_residual());
   PetscCall(lost_reactions_are_told(1e-11, VP "-ksp_type richardson -ksp_rtol 1e-10 -ksp_max_it 50"));
   PetscCall(unsolved_coarse_levels_are_told());

@@ -263,6 +263,31 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpProblemUnevenness(VpMesh mesh, const VpProblem *problem, double *most)
+{
+  const size_t n = 6 * (size_t)mesh->geometry->domain->nbox;
+  PetscReal   *range; /* [boxes][3 pairs][-least, largest] logarithms of a along one direction divided by a along the other */
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &range));
+  for (size_t i = 0; i < n; i++) range[i] = PETSC_MIN_REAL;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal *at = range + 6 * (size_t)mesh->geometry->box[c];
+
+    for (int d = 0; d < mesh->dim; d++) {
+      const PetscReal quotient = PetscLogReal(VpProblemCoefficient(problem, c, d) / VpProblemCoefficient(problem, c, (d + 1) % mesh->dim));
+
+      at[2 * d] = PetscMax(at[2 * d], -quotient);
+      at[2 * d + 1] = PetscMax(at[2 * d + 1], quotient);
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)n, MPIU_REAL, MPIU_MAX, mesh->comm));
+  *most = 1;
+  for (size_t i = 0; i < n; i += 2) *most = PetscMax(*most, exp((range[i] + range[i + 1]) / 2));
+  PetscCall(PetscFree(range));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 typedef struct {
   VpMesh           fine;
   const VpMeans   *means;

@@ -41,6 +41,7 @@ struct VpMetric_ {
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
   double   variation;      /* largest quotient of G_dd at two points of a cell */
+  double   uneven;         /* largest quotient of the aspect ratios of two cells of a box, as the cycle sees them: along two directions */
   double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
   PetscInt raised;         /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };

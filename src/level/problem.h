@@ -80,6 +80,9 @@ PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
 PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *levels, double cells[]);
 /* creates the lattice with the means of the coefficient in boxes. Collective */
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
+/* *most = the largest quotient of two cells of a box in their ratios of h/sqrt(a) along two directions. Requires: cells of a box have one
+   size. Collective */
+PetscErrorCode VpProblemUnevenness(VpMesh, const VpProblem *, double *most);
 /* how a coefficient is coarsened */
 typedef struct {
   int       from, to; /* numbers per cell along directions, 1 or dim, on the fine and on the coarse mesh */

@@ -223,5 +223,6 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (dg->coefficient_at.batch || mesh->geometry->map)
     PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
+  PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,6 +28,8 @@
    a KSP that reports convergence while the preconditioner estimates a large error of x
    a KSP that does not converge
    refinement (`KSPRICHARDSON`) that takes more than 10 times the iterations expected of `KSPFGMRES`
+   maps and coefficients at points: more than 40 iterations are foretold, the penalty is raised by more than a factor of 4, something
+     changes by more than 10 inside of a cell, or cells of one box have shapes that differ by more than 4
 .ve
    The third warning costs a product with A after every solve that does not stop by the true residual. The fourth warning costs a product
    with A and a cycle. It is checked only if coefficients, squared widths of cells or the penalty differ by more than a factor of 100, after

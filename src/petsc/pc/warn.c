@@ -5,25 +5,41 @@
 /* foretold iterations of FGMRES from which on refinement may fail, and fails for certain */
 #define HARD     8
 #define HOPELESS 20
-/* foretold iterations, and penalties, that the user may want to avoid */
+/* foretold iterations, penalties, changes inside of cells and of cells inside of boxes that the user may want to avoid */
 #define MANY   40
 #define RAISED 4
+#define VARIES 10
+#define UNEVEN 4
 
-/* Cells that are nearly folded or very skew, and matrices that turn, cost iterations that refinement of the mesh does not save. */
+/* Cells that are nearly folded or very skew, and matrices that turn, cost iterations that refinement of the mesh does not save. A change
+   inside of cells costs fewer where the cycle knows its root. Shapes matter where angles do not. */
 static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
 {
+  const double varies = m->entry ? sqrt(m->variation) : m->variation;
+
   PetscFunctionBegin;
   if (VpMetricIterations(m) > MANY)
     PetscCall(
-      VpWarn(pc, VP_WARN_SLOW,
+      VpWarn(pc, VP_WARN_OBLIQUE,
              "expect about %.0f iterations: the eigenvalues of the map and the coefficient differ by up to 1:%.3g from those of the "
              "boxes. Cells with right angles, and matrices whose axes follow the cells, need few",
              VpMetricIterations(m), m->kappa));
-  else if (m->penalty > RAISED)
-    PetscCall(VpWarn(pc, VP_WARN_SLOW,
+  if (m->penalty > RAISED)
+    PetscCall(VpWarn(pc, VP_WARN_PENALTY,
                      "%" PetscInt_FMT " cells need a penalty of up to %.3g times the usual one: they are nearly folded, or the coefficient "
                      "jumps in them",
                      m->raised, m->penalty));
+  if (varies > VARIES)
+    PetscCall(VpWarn(pc, VP_WARN_VARIES,
+                     "the map or the coefficient changes by a factor of up to %.3g inside of a cell, which the cycle does not see: refine "
+                     "(-dm_refine), or grade the cells",
+                     m->variation));
+  if (m->uneven > UNEVEN && VpMetricIterations(m) <= MANY)
+    PetscCall(
+      VpWarn(pc, VP_WARN_UNEVEN,
+             "the sides of cells of one box are up to 1:%.3g more unequal than those of its other cells, and cells merge alike in a "
+             "box: cut it where the shapes of cells change (-dm_vpatchdg_boxes), or grade the grid (-dm_vpatchdg_grid_x)",
+             m->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -132,7 +132,11 @@ typedef enum {
   VP_WARN_FAILED,
   VP_WARN_MISSING,
   VP_WARN_CONSTANT,
-  VP_WARN_SLOW
+  VP_WARN_SLOW,
+  VP_WARN_OBLIQUE,
+  VP_WARN_PENALTY,
+  VP_WARN_VARIES,
+  VP_WARN_UNEVEN
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning,
                             PetscBool *wanted); /* tests whether a warning of this kind is wanted and new, as VpWarn() does itself */
