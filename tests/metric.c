@@ -485,6 +485,52 @@ static PetscErrorCode jumps_inside_of_cells_become_means(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the same as a full matrix */
+static PetscErrorCode DiscMatrix(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(a, 3 * n));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(Disc(dim, 1, x + dim * i, NULL, a + 3 * i, NULL));
+    a[3 * i + 2] = a[3 * i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The mean of matrices that jump is that of numbers where they are numbers. */
+static PetscErrorCode matrices_that_jump_become_means(void)
+{
+  DM        dm[2];
+  Mat       A[2];
+  Vec       x, y[2];
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-vpatchdg_warnings", "0"));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(CreateDM(i ? "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 3"
+                         : "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 3 -dm_vpatchdg_penalty 1.25",
+                       &dm[i]));
+    PetscCall(DMVPatchDGSetCoefficientFunction(dm[i], i ? 3 : 1, i ? DiscMatrix : Disc, PETSC_MEMTYPE_HOST, NULL));
+    PetscCall(DMSetUp(dm[i]));
+    PetscCall(DMCreateMatrix(dm[i], &A[i]));
+    if (!i) PetscCall(MatCreateVecs(A[i], &x, &y[0]));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-vpatchdg_warnings"));
+  PetscCall(VecDuplicate(x, &y[1]));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int i = 0; i < 2; i++) PetscCall(MatMult(A[i], x, y[i]));
+  PetscCall(Difference(y[1], y[0], &difference));
+  TapOk((PetscBool)(difference < 1e-12), "matrices_that_jump_become_means: %.1e", (double)difference);
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&y[i]));
+    PetscCall(MatDestroy(&A[i]));
+    PetscCall(DMDestroy(&dm[i]));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* numbers that are no coefficient: those at *ctx, in every point */
 static PetscErrorCode Numbers(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
 {
@@ -604,6 +650,7 @@ int main(int argc, char **argv)
   PetscCall(polynomials_are_reproduced());
   PetscCall(fluxes_are_those_of_the_host());
   PetscCall(jumps_inside_of_cells_become_means());
+  PetscCall(matrices_that_jump_become_means());
   PetscCall(bad_input_is_refused());
   PetscCall(reactions_keep_the_coefficient());
   PetscCall(PetscFinalize());

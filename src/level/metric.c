@@ -46,8 +46,7 @@ static void FindDerivatives(const Making *mk, int32_t cell, const Points *p, dou
   VpGeometryEvaluate(mk->mesh->geometry, cell, p->count, (const double *const[]){p->x[0], p->x[1], p->x[2]}, NULL, J);
 }
 
-/* K as a full matrix */
-static void Expand(int dim, int components, const double value[], double K[])
+void VpMatrixExpand(int dim, int components, const double value[], double K[])
 {
   for (int d = 0; d < dim; d++) {
     for (int e = 0; e < dim; e++) {
@@ -57,8 +56,8 @@ static void Expand(int dim, int components, const double value[], double K[])
   }
 }
 
-/* whether K is positive definite: its leading minors are positive */
-static PetscBool IsDefinite(int dim, const double K[])
+/* by its leading minors */
+PetscBool VpMatrixIsDefinite(int dim, const double K[])
 {
   const double two = K[0] * K[dim + 1] - K[1] * K[dim];
 
@@ -72,8 +71,8 @@ static double PullBack(const Making *mk, const double J[], const double value[],
   const double det = VpDeterminant(dim, J);
   double       K[9], inverse[9], KI[9];
 
-  Expand(dim, mk->values->components, value, K);
-  *ok = (PetscBool)(det != 0 && !PetscIsInfOrNanReal(det) && IsDefinite(dim, K));
+  VpMatrixExpand(dim, mk->values->components, value, K);
+  *ok = (PetscBool)(det != 0 && !PetscIsInfOrNanReal(det) && VpMatrixIsDefinite(dim, K));
   if (!*ok) return 0;
   VpInvert(dim, J, det, inverse);
   for (int i = 0; i < dim; i++) {

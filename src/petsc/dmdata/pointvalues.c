@@ -88,32 +88,81 @@ typedef struct {
   double             weight[VP_MAX_N];
 } Jumps;
 
-static PetscBool IsPositive(const double *a, int n, int stride)
+/* Gives `count` components of a cell, from number k on, these values. */
+static void Flatten(const Jumps *j, int32_t cell, int k, int count, const double value[])
 {
-  PetscBool positive = PETSC_TRUE;
-
-  for (int i = 0; i < n; i++) positive = (PetscBool)(positive && a[i * stride] > 0);
-  return positive;
-}
-
-/* Gives component k of a cell its harmonic mean if it changes by more than the jump; returns the quotient, or 1. */
-static double TakeMeanOfJump(Jumps *j, int32_t cell, int k)
-{
-  const int n = (int)j->dg->degree + 1, dim = j->dg->mesh->dim, width = j->values->components;
+  const int width = j->values->components;
   double   *a = (double *)j->values->cell + (size_t)cell * (size_t)(j->points * width) + k;
   double   *b = (double *)j->values->side + (size_t)cell * (size_t)(j->side_points * width) + k;
-  double    range[2] = {a[0], a[0]}, sum = 0;
 
-  if (!IsPositive(a, j->points, width)) return 1; /* VpMetricCreate() refuses it. */
+  for (int i = 0; i < j->points; i++) memcpy(a + i * width, value, (size_t)count * sizeof(double));
+  for (int i = 0; i < j->side_points; i++) memcpy(b + i * width, value, (size_t)count * sizeof(double));
+}
+
+/* Gives component k of a cell its harmonic mean. */
+static void TakeMeanNumber(const Jumps *j, int32_t cell, int k)
+{
+  const int     width = j->values->components;
+  const double *a = j->values->cell + (size_t)cell * (size_t)(j->points * width) + k;
+  double        sum = 0;
+
+  for (int i = 0; i < j->points; i++) sum += VpPointWeight(j->dg->mesh->dim, (int)j->dg->degree + 1, j->weight, i) / a[i * width];
+  sum = 1 / sum;
+  Flatten(j, cell, k, 1, &sum);
+}
+
+/* Gives a cell the inverse of the mean of the inverses of its matrices. Returns whether they have inverses: VpMetricCreate() refuses
+   others. */
+static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
+{
+  const int     dim = j->dg->mesh->dim, width = j->values->components;
+  const double *a = j->values->cell + (size_t)cell * (size_t)(j->points * width);
+  double        sum[9] = {0}, K[9], inverse[9], mean[6];
+
   for (int i = 0; i < j->points; i++) {
+    VpMatrixExpand(dim, width, a + i * width, K);
+    if (!VpMatrixIsDefinite(dim, K)) return PETSC_FALSE;
+    VpInvert(dim, K, VpDeterminant(dim, K), inverse);
+    for (int e = 0; e < dim * dim; e++) sum[e] += VpPointWeight(dim, (int)j->dg->degree + 1, j->weight, i) * inverse[e];
+  }
+  VpInvert(dim, sum, VpDeterminant(dim, sum), inverse);
+  for (int e = 0; e < dim * dim; e++) mean[VpMetricEntry(dim, width, e / dim, e % dim)] = inverse[e];
+  Flatten(j, cell, 0, width, mean);
+  return PETSC_TRUE;
+}
+
+/* the quotient of the largest and the least value of component k in a cell; 1 if not all are positive, which VpMetricCreate() refuses */
+static double JumpOf(const Jumps *j, int32_t cell, int k)
+{
+  const int     width = j->values->components;
+  const double *a = j->values->cell + (size_t)cell * (size_t)(j->points * width) + k;
+  double        range[2] = {a[0], a[0]};
+
+  for (int i = 0; i < j->points; i++) {
+    if (!(a[i * width] > 0)) return 1;
     range[0] = PetscMin(range[0], a[i * width]);
     range[1] = PetscMax(range[1], a[i * width]);
-    sum += VpPointWeight(dim, n, j->weight, i) / a[i * width];
   }
-  if (range[1] <= j->dg->jump * range[0]) return 1;
-  for (int i = 0; i < j->points; i++) a[i * width] = 1 / sum;
-  for (int i = 0; i < j->side_points; i++) b[i * width] = 1 / sum;
   return range[1] / range[0];
+}
+
+/* Gives the components of a cell that change by more than the jump their harmonic mean. In a full matrix those on the diagonal decide, and
+   all change. Returns the largest quotient, or 1. */
+static double TakeMeanOfJumps(const Jumps *j, int32_t cell)
+{
+  const int       dim = j->dg->mesh->dim, width = j->values->components;
+  const PetscBool full = (PetscBool)(width > dim);
+  double          most = 1;
+
+  for (int d = 0; d < PetscMin(width, dim); d++) {
+    const int    k = full ? VpMetricEntry(dim, width, d, d) : d;
+    const double jump = JumpOf(j, cell, k);
+
+    if (jump <= j->dg->jump) continue;
+    most = PetscMax(most, jump);
+    if (!full) TakeMeanNumber(j, cell, k);
+  }
+  return most > 1 && full && !TakeMeanMatrix(j, cell) ? 1 : most;
 }
 
 /* Points do not see where in a cell a coefficient jumps. There one number is better: errors are smaller, and the operator is definite. */
@@ -126,16 +175,11 @@ static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
   PetscInt           cells = 0;
 
   PetscFunctionBegin;
-  if (dg->jump <= 0 || values->components > dg->mesh->dim) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dg->jump <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   VpGauss((int)dg->degree + 1, x, j.weight);
   for (int32_t cell = 0; cell < dg->mesh->nown; cell++) {
-    double most = 1;
+    const double most = TakeMeanOfJumps(&j, cell);
 
-    for (int k = 0; k < values->components; k++) {
-      const double jump = TakeMeanOfJump(&j, cell, k);
-
-      most = PetscMax(most, jump);
-    }
     worst = PetscMax(worst, most);
     cells += most > 1;
   }
