@@ -57,6 +57,7 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_vpatchdg_map_degree 9', 'degrees 1 to 8 exist, and 0'],
      ['-dm_refine 1 -dm_vpatchdg_map torus -dm_vpatchdg_refine_point 0,0,0', 'needs cells of one level'],
      ['-pc_vpatchdg_line_search', '-pc_vpatchdg_line_search was removed in version 0.3.0: use -pc_vpatchdg_cycle_type f'],
+     ['-pc_vpatchdg_colors -2', '-pc_vpatchdg_colors -2: a sweep goes through 0 (all) to 32 colours'],
      ['-pc_vpatchdg_cell_sweeps -2', '-pc_vpatchdg_cell_sweeps -2: 0 to 100 sweeps of single cells follow one of patches'],
      ['-dm_refine 3 -pc_vpatchdg_levels 1 -pc_vpatchdg_coarse dense', 'the coarsest level has 32768 unknowns, at most 10000'],
      (map { my $o = $_; map { ["-dm_refine 2 -pc_vpatchdg_coarse volumes -vpatchdg_coarse_$o->[0]", $_] } $o->[1], 'Change the options -vpatchdg_coarse_' }

@@ -12,6 +12,7 @@ typedef struct {
   VpCycleType  type;
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
+  PetscInt     colors;      /* colours of patches that a sweep goes through; 0: all; PETSC_DECIDE: by the metric */
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscReal    cell_ratio;  /* of VpCellSweepCreate(); PETSC_DECIDE: some cells where levels are handed over, else all */
   PetscReal    handover;    /* A level is handed over to finite volumes where the coefficients of siblings differ by more than this factor;
@@ -59,6 +60,7 @@ struct VpCycle_ {
   struct {
     VpCycleType type;
     PetscInt    cell_sweeps;
+    PetscInt    colors;
     PetscReal   cell_ratio;
   } chosen; /* what `options` say, or what suits the coefficient if they leave it open */
   VpLevelCount  count;

@@ -3,7 +3,6 @@
 #include "../base/progress.h"
 
 #define VP_FEWER 3.2 /* times fewer cells: between a halving in one direction and one in two */
-#define VP_ROUGH 0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */
 
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscReal **coefficient)
@@ -286,41 +285,6 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* the sweeps of single cells that follow those of patches, where levels end for the coefficient, or where patches have much too large a
-   reaction */
-#define CELL_RATIO     1.1
-#define REACTION_RATIO 10
-static PetscInt CellSweeps(int dim)
-{
-  return dim == 2 ? 2 : 4;
-}
-
-/* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
-   coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
-   than V cycles. */
-static PetscErrorCode Choose(VpCycle cycle)
-{
-  const VpMesh          mesh = cycle->at[0].level->mesh;
-  const VpCycleOptions *o = &cycle->options;
-  const PetscBool       ends = cycle->ends;
-  const PetscBool       reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
-  PetscBool             rough;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
-  rough = (PetscBool)(cycle->rough > VP_ROUGH);
-  cycle->chosen.type = o->type;
-  if (o->type == VP_CYCLE_AUTO)
-    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
-  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
-  for (PetscInt l = ends && !cycle->leaves.handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
-    if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Where the mesh's coarser one was made in another way, a copy takes its place. */
 static PetscErrorCode CopyUnlessAgreed(VpLattice lattice, VpCoarsen how, VpMesh *mesh)
 {
@@ -497,7 +461,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   cycle->count = count;
   cycle->npartial = VpCyclePartial(finest);
   PetscCall(CreateLevels(cycle, finest, problem, backend));
-  PetscCall(Choose(cycle));
+  PetscCall(VpCycleChoose(cycle));
   CountVisits(cycle);
   PetscCall(CountRepeats(cycle));
   PetscCall(VpCoarseCreate(cycle->leaves.handed ? cycle->leaves.level : cycle->at[cycle->nlevel - 1].level,
@@ -524,6 +488,7 @@ static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh me
   cycle->at[l].visits = base->at[l].visits;
   cycle->at[l].repeats = base->at[l].repeats;
   if (cycle->chosen.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
+  if (cycle->chosen.colors) PetscCall(VpSmootherLimitColors(cycle->at[l].smoother, cycle->chosen.colors));
   if (l < base->nlevel - 1) PetscCall(VpLevelSetTransfer(cycle->at[l].level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
           |      hierarchy.c        builds the levels
           |       |        |
           apply.c     levelcount.c  a cycle as a linear map, recorded; the numbers of levels and of their ranks
+             |        choice.c      what options leave open
              |
            walk.c                   the walk through the levels */
 #pragma once
@@ -61,3 +62,5 @@ PetscErrorCode VpCycleLeave(VpCycle, PetscInt l, PetscBool add, double scale, do
 /* hierarchy.c: creates the cycle on n copies of the base's meshes. It shares the base's coarse solver, so the base must outlive it.
    Requires: VpColumnsCan() */
 PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);
+/* choice.c: sets cycle->chosen, and what smoothers do by it. Collective */
+PetscErrorCode VpCycleChoose(VpCycle);

@@ -53,13 +53,18 @@ static void AddSweep(Writer *w, const VpStep *color)
   w->done |= 1u << color->color;
 }
 
+static int SkippedOf(VpSmoother smoother, const Subset *subset)
+{
+  return subset == &smoother->subset[SUBSET_ALL] ? smoother->skipped : 0;
+}
+
 /* Adds the sweeps of a subset's colours. Ranks without patches of a colour take part in the messages between colours. */
 static void AddColors(Writer *w, const Subset *subset)
 {
-  const int last = w->smoother->ncolor - 1;
+  const int skipped = SkippedOf(w->smoother, subset), last = w->smoother->ncolor - 1 - skipped;
 
   for (int i = 0; i <= last; i++) {
-    const VpStep *color = &subset->color[w->reverse ? i : last - i];
+    const VpStep *color = &subset->color[skipped + (w->reverse ? i : last - i)];
 
     if (i == last && subset->renews) AddStep(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
     if (color->n) AddSweep(w, color);
@@ -160,13 +165,15 @@ static PetscLogDouble PatchFlops(const VpView *view, VpResidualMode mode)
 static PetscLogDouble SubsetFlops(VpSmoother smoother, const Subset *subset)
 {
   const VpView  *view = &smoother->level->view;
-  PetscLogDouble flops =
-    smoother->r ? 0 : subset->nreplaceable * (PatchFlops(view, VpPatchMode(VP_MODE_CORRECT, 1)) - PatchFlops(view, VP_MODE_CORRECT));
+  const int      skipped = SkippedOf(smoother, subset);
+  PetscLogDouble flops = smoother->r || skipped
+                           ? 0
+                           : subset->nreplaceable * (PatchFlops(view, VpPatchMode(VP_MODE_CORRECT, 1)) - PatchFlops(view, VP_MODE_CORRECT));
 
-  for (const VpStep *color = subset->color; color < subset->color + smoother->ncolor; color++) {
+  for (const VpStep *color = subset->color + skipped; color < subset->color + smoother->ncolor; color++) {
     for (int i = 0; i < color->n; i++) flops += (color->batch[i].last - color->batch[i].first) * PatchFlops(view, color->batch[i].mode);
   }
-  if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
+  if (smoother->r && view->nown) flops += (smoother->ncolor - skipped) * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
   return flops;
 }
 

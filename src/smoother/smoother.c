@@ -155,6 +155,14 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpSmootherLimitColors(VpSmoother smoother, PetscInt colors)
+{
+  PetscFunctionBegin;
+  smoother->skipped = (int)(colors < 0 ? -colors : PetscMax(0, smoother->ncolor - colors));
+  PetscCall(VpSmootherWritePrograms(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps, double ratio)
 {
   PetscFunctionBegin;

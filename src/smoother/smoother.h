@@ -37,6 +37,9 @@ void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
 /* Makes sweeps fetch ghosts once more before the last colour, if they are in single precision, exchange once and do not take the residual
    `global`. Otherwise the copies of a cell on two ranks differ by rounding errors, which limit the residual of the finest level. */
 PetscErrorCode VpSmootherRenewGhosts(VpSmoother);
+/* Makes sweeps over all patches go through this number of colours, if there are more; -1: through all but one. They are the last ones, and
+   patches of the very last one tile the domain. */
+PetscErrorCode VpSmootherLimitColors(VpSmoother, PetscInt colors);
 /* Makes `sweeps` sweeps of single cells follow the one of patches (in reverse order, precede it). ratio: as in VpCellSweepCreate().
    Collective */
 PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps, double ratio);

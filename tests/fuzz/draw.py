@@ -87,6 +87,7 @@ class Case:
         if self.domain == "box" and "-dm_vpatchdg_upper" not in self.arguments and self.chance(0.12):
             self.add("-dm_vpatchdg_map", "shear", "-dm_vpatchdg_map_parameters", self.pick([40, 60, 100, 140]))
             self.maybe(0.3, "-pc_vpatchdg_metric", "const")
+            self.maybe(0.3, "-pc_vpatchdg_colors", (1 << self.dim) - 1)
         else:
             self.maybe(0.12, "-dm_vpatchdg_basis", "gauss")
 

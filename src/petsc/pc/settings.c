@@ -19,6 +19,10 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
+  [VP_PC_COLORS] = VP_SETTING(INT, PC_VPatchDG, options.colors, PETSC_DECIDE, "-pc_vpatchdg_colors", NULL, "colours",
+                              "Colours of patches that a sweep goes through, 0: all; -1: all but one where many iterations are foretold",
+                              .least = PETSC_DECIDE, .most = VP_MOST_COLORS,
+                              .refusal = "-pc_vpatchdg_colors %s: a sweep goes through 0 (all) to 32 colours"),
   [VP_PC_CELL_SWEEPS] =
     VP_SETTING(INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", NULL, "sweeps of cells",
                "Sweeps of single cells after one of patches; -1: by the coefficient", .least = PETSC_DECIDE, .most = 100,

@@ -164,6 +164,8 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
                                      "among the children of a cell of coarser levels, by more than %g on %.0f %% of the second level%s\n",
                                      cycle->chosen.cell_sweeps, (double)cycle->contrast, (double)VP_VARIES, 100 * cycle->rough,
                                      o->type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
+  if (cycle && cycle->chosen.colors < 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps leave out the last colour of patches, because many iterations are foretold\n"));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric\n"));

@@ -1,0 +1,54 @@
+/* What a cycle does where options leave it open: its type, its sweeps of single cells, its colours of patches. */
+#include "internal.h"
+
+#define VP_ROUGH 0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */
+
+/* the sweeps of single cells that follow those of patches, where levels end for the coefficient, or where patches have much too large a
+   reaction */
+#define CELL_RATIO     1.1
+#define REACTION_RATIO 10
+static PetscInt CellSweeps(int dim)
+{
+  return dim == 2 ? 2 : 4;
+}
+
+/* Where this many iterations are foretold, and what patches do not see are angles, these set them, and sweeps need not be good: the last
+   colour of patches is left out. */
+#define MANY 10
+static PetscInt ColorsOf(const VpCycle cycle)
+{
+  const VpProblem *problem = &cycle->at[0].level->problem;
+
+  if (cycle->options.colors >= 0) return cycle->options.colors;
+  return problem->metric && problem->oblique && !problem->metric->entry && VpMetricIterations(problem->metric) > MANY ? -1 : 0;
+}
+
+/* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
+   coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
+   than V cycles. */
+PetscErrorCode VpCycleChoose(VpCycle cycle)
+{
+  const VpMesh          mesh = cycle->at[0].level->mesh;
+  const VpCycleOptions *o = &cycle->options;
+  const PetscBool       ends = cycle->ends;
+  const PetscBool       reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
+  PetscBool             rough;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  rough = (PetscBool)(cycle->rough > VP_ROUGH);
+  cycle->chosen.type = o->type;
+  if (o->type == VP_CYCLE_AUTO)
+    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
+  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
+  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
+  for (PetscInt l = ends && !cycle->leaves.handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
+    if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
+  }
+  cycle->chosen.colors = ColorsOf(cycle);
+  for (PetscInt l = 0; cycle->chosen.colors && l < cycle->nlevel; l++) {
+    if (cycle->at[l].smoother) PetscCall(VpSmootherLimitColors(cycle->at[l].smoother, cycle->chosen.colors));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
