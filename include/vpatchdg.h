@@ -255,3 +255,5 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarse(PC, VPatchDGCoarse);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarse(PC, VPatchDGCoarse *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGCheckMemory(PC, KSP);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetElementRestriction(PC, DM, PetscInt ncell, const PetscInt node[]);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetElementRestrictionIS(PC, DM, IS nodes);

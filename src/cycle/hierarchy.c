@@ -400,6 +400,7 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     p.coefficient = step->coefficient;
     p.tensor = step->tensor;
     p.outer = VP_BASIS_ORTHONORMAL;
+    p.nodal = PETSC_FALSE;
     p.metric = NULL;
   }
   PetscCall(VpMeshDestroy(&step->mesh));

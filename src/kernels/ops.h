@@ -89,6 +89,15 @@ typedef struct {
   PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, const VpPlaces *, const double *given, double *b);
 } VpOps;
 
+/* The nodes of own cells: nodes that several cells have are one. Values of cells are [ncell][ndof], those of nodes [nnode]. */
+typedef struct {
+  int32_t        ncell, nnode;
+  int            ndof;
+  const int32_t *node;  /* [ncell][ndof] the node at a place of a cell, -1: none */
+  const int32_t *start; /* [nnode + 1] the places of node i are place[start[i]], ..., ascending */
+  const int32_t *place; /* [start[nnode]] number of the place, ndof cell + its number in the cell */
+} VpNodeView;
+
 /* A piece of work whose launches are replayed as one. It is zero at first. */
 typedef struct {
   int   calls;
@@ -147,6 +156,10 @@ typedef struct {
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
      diagonal entry of these rows of (A + weight[0] e e^T)^-1 */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
+  /* cells[place] = of_cell[cell] of_node[node] nodes[node], 0 where there is no node; of_node NULL: 1. In double precision */
+  PetscErrorCode (*gather)(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
+  /* nodes[node] = of_node[node] times the sum of of_cell[cell] cells[place] over the node's places, in their order */
+  PetscErrorCode (*scatter)(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
   /* The following slots are NULL on the host. */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */

@@ -30,9 +30,15 @@ static PetscErrorCode LeaveBy(VpVector v, const VpView *view, PetscBool add, dou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the view by which outer vectors enter and leave */
+static const VpView *OuterView(VpLevel level)
+{
+  return level->problem.nodal ? &level->nodal : &level->view;
+}
+
 PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 {
-  return EnterBy(v, &v->level->view, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
+  return EnterBy(v, OuterView(v->level), v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
 }
 
 PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
@@ -41,7 +47,7 @@ PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, co
   double own = 0;
 
   PetscFunctionBegin;
-  PetscCall(EnterBy(v, &v->level->view, outer, scale, x, ghosts, f, norm2 ? &own : NULL));
+  PetscCall(EnterBy(v, OuterView(v->level), outer, scale, x, ghosts, f, norm2 ? &own : NULL));
   if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, v->level->mesh->comm));
   *norm2 = own;
@@ -50,7 +56,7 @@ PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, co
 
 PetscErrorCode VpVectorLeave(VpVector v, PetscBool add, double scale, double *z)
 {
-  return LeaveBy(v, &v->level->view, add, scale, z);
+  return LeaveBy(v, OuterView(v->level), add, scale, z);
 }
 
 /* the view without the map of the outer vectors */

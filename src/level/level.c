@@ -60,6 +60,31 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the view by which nodal vectors enter and leave. A functional's coefficients in the orthonormal basis are V^T times its values
+   for the nodes' functions, where V takes orthonormal coefficients to values at nodes. */
+static PetscErrorCode PlaceNodalView(VpLevel level)
+{
+  const int n = level->basis.n;
+  double    V[VP_MAX_N * VP_MAX_N], enter[VP_MAX_N * VP_MAX_N] = {0}, leave[VP_MAX_N * VP_MAX_N];
+  VpBasis   orthonormal, nodes;
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
+  PetscCall(VpBasisCreate(VP_BASIS_NODES, level->basis.degree, &nodes));
+  PetscCall(VpBasisChange(&orthonormal, &nodes, V));
+  PetscCall(VpBasisChange(&level->basis, &nodes, leave));
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int m = 0; m < n; m++) enter[i * n + j] += level->enter[i * n + m] * V[j * n + m];
+  level->nodal = level->view;
+  level->nodal.metric.root = NULL;
+  level->nodal.plans = NULL;
+  PetscCall(VpArraysPlaceReals(&level->arrays, enter, n * n, "change of basis", &level->nodal.enter));
+  PetscCall(VpArraysPlaceReals(&level->arrays, leave, n * n, "change of basis", &level->nodal.leave));
+  if (level->ops->prepare) PetscCall(level->ops->prepare(&level->nodal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* metric: of the outer operator, or NULL */
 static PetscErrorCode PlaceTables(VpLevel level, VpMetric metric)
 {
@@ -71,6 +96,7 @@ static PetscErrorCode PlaceTables(VpLevel level, VpMetric metric)
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
   if (level->ops->prepare) PetscCall(level->ops->prepare(&level->view));
+  if (level->problem.nodal) PetscCall(PlaceNodalView(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,6 +169,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpGhostExchangeClear(&level->exchange));
   if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->view.plans));
+  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->nodal.plans));
   if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->transfer.plans));
   PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));

@@ -43,6 +43,7 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
+  VpView           nodal;     /* of a nodal problem, else empty: the view with the matrices by which vectors enter and leave */
   PetscReal        common[3]; /* size of the cells with the view's common lines; of all cells if the patches have `unit` */
   VpTransferView   transfer;  /* empty until VpLevelSetTransfer */
   size_t           real;      /* bytes of a number */

@@ -21,6 +21,7 @@ struct VpProblem_ {
   int              exponent;
   VpBasisType      outer;    /* the basis of outer vectors */
   double           robin[6]; /* [side] factor of alpha on sides with this number; 0: 1 */
+  PetscBool        nodal;    /* Vectors enter the cycle as functionals of, and leave it as values at, the Gauss-Lobatto points of cells. */
   PetscBool        oblique;  /* The coefficient is the diagonal of a full matrix. */
   VpMetric         metric;   /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
                                means. Else, and on coarser levels, NULL */

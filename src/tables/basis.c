@@ -9,7 +9,7 @@
 int VpBasisMirror(const VpBasis *b, int i, double *sign)
 {
   *sign = 1;
-  if (b->type == VP_BASIS_GAUSS) return b->n - 1 - i;
+  if (b->type == VP_BASIS_GAUSS || b->type == VP_BASIS_NODES) return b->n - 1 - i;
   *sign = VpMirrorSign(b->n, b->nt, i);
   return VpMirror(b->n, b->nt, i);
 }
@@ -139,6 +139,24 @@ static void BuildGaussBasis(int n, Real C[N][N])
   }
 }
 
+/* Builds C of the nodes' basis. The rule of the Gauss-Lobatto points, w_i = (2k+1) / (k(k+1) p_k(x_i)^2), integrates l_i times a Legendre
+   polynomial exactly but for p_k, whose square it integrates to 2 + 1/k. */
+static void BuildNodesBasis(int n, Real C[N][N])
+{
+  const int k = n - 1;
+  double    x[N];
+  Real      p[N];
+
+  VpGaussLobatto(k, x);
+  for (int i = 0; i < n; i++) {
+    Real w;
+
+    LegendreEvaluate(n, x[i], p, NULL);
+    w = (Real)(2 * k + 1) / (k * (k + 1) * p[k] * p[k]);
+    for (int m = 0; m < n; m++) C[i][m] = w * p[m] / (m < k ? 1 : 2 + 1 / (Real)k);
+  }
+}
+
 /* Inverts the symmetric positive definite A [n][n] in place. */
 static void InvertMatrix(int n, Real A[])
 {
@@ -236,9 +254,10 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
   *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = VpDenseLayers(n)};
-  if (type == VP_BASIS_GAUSS) {
+  if (type == VP_BASIS_GAUSS || type == VP_BASIS_NODES) {
     b->nt = n;
-    BuildGaussBasis(n, O);
+    if (type == VP_BASIS_GAUSS) BuildGaussBasis(n, O);
+    else BuildNodesBasis(n, O);
   } else BuildOrthonormalBasis(n, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
     BuildThinBasis(n, O, T);

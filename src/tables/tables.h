@@ -29,8 +29,11 @@
    Functions 0 and 1 are orthonormal. Functions 2 to n - 3 are orthonormal, and orthogonal to functions 0, 1, n - 2 and n - 1.
 
    Gauss: phihat_i = l_i / sqrt(w_i), where l_i is 1 at the i-th of n Gauss points and 0 at the others, and w_i is that point's weight. This
-   basis is orthonormal, too. phihat_{n-1-i}(x) = phihat_i(1-x). It is a basis of outer vectors alone. */
-typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN, VP_BASIS_GAUSS } VpBasisType;
+   basis is orthonormal, too. phihat_{n-1-i}(x) = phihat_i(1-x). It is a basis of outer vectors alone.
+
+   Nodes: phihat_i is 1 at the i-th of n Gauss-Lobatto points and 0 at the others, so coefficients are values there. It is not orthogonal,
+   and a basis of continuous functions alone. phihat_{n-1-i}(x) = phihat_i(1-x). */
+typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN, VP_BASIS_GAUSS, VP_BASIS_NODES } VpBasisType;
 
 enum { VP_LOW_DEGREES = 3 };
 typedef struct {

@@ -123,4 +123,6 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .copy = CopyMemory,
                                  .ops = GetOps,
                                  .move = MoveCells,
-                                 .invert_dense = VpHostInvertDense};
+                                 .invert_dense = VpHostInvertDense,
+                                 .gather = VpHostGather,
+                                 .scatter = VpHostScatter};

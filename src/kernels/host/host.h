@@ -41,6 +41,9 @@
 
 /* dense.c */
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
+/* nodes.c */
+PetscErrorCode VpHostGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
+PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
 
 /* y [last - first cells] = A x, or b - A x if b is not NULL, on cells [first, last). b begins with cell 0, y with cell `first`. */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);

@@ -51,6 +51,8 @@ static PetscErrorCode GetPC(KSPGuess guess, PC *out)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
              "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s", VpTypeName((PetscObject)pc));
+  PetscCheck(!VpPCBaseData(pc)->continuous, PetscObjectComm((PetscObject)guess), PETSC_ERR_SUP,
+             "-ksp_guess_type vpatchdg is for vectors of a DMVPATCHDG; those of a continuous operator are nodal: leave it out");
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, guess->ksp));

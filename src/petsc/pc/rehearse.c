@@ -76,6 +76,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   Vec             f, x;
 
   PetscFunctionBegin;
+  if (inverse->continuous) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   if (!outer->backend->prefers->rehearses) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HaveMemory(pc, outer, &enough));

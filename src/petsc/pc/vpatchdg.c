@@ -85,6 +85,7 @@ static PetscErrorCode BuildCycle(PC pc, VpMesh mesh, const VpProblem *problem, c
   VpProblem    scaled = *problem;
 
   PetscFunctionBegin;
+  scaled.nodal = (PetscBool)(data->inverse.continuous != NULL);
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));

@@ -79,7 +79,7 @@ PetscErrorCode VpPCBaseMatApply(PC pc, Mat X, Mat Y)
   PetscFunctionBegin;
   PetscCall(VpPCBaseMeet(pc, NULL));
   PetscCall(MatGetSize(X, NULL, &all));
-  PetscCall(inverse->ops->columns(pc, all, &application.columns, &most));
+  if (!inverse->continuous) PetscCall(inverse->ops->columns(pc, all, &application.columns, &most));
   PetscCall(VpOnColumns(X, Y, application.columns ? most : 1, ApplyOne, ApplySome, &application));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,6 +14,12 @@
 
 #define HIDDEN 1e-10 /* Rounding errors of a product with A are below this fraction of a/h^2. */
 
+/* whether M leaves constants as they are: those that a KSP, or the end of its solve, takes care of */
+static PetscBool LeavesConstants(const VpPCBase *inverse)
+{
+  return (PetscBool)(!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp && !inverse->continuous));
+}
+
 static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basis)
 {
   PetscBool ones;
@@ -35,6 +41,11 @@ static PetscErrorCode CreateConstant(PC pc)
   const Vec   *basis = NULL;
 
   PetscFunctionBegin;
+  if (inverse->continuous) {
+    PetscCall(PetscObjectReference((PetscObject)inverse->continuous->one));
+    inverse->one = inverse->continuous->one;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetNullSpace(pc->pmat, &space));
   if (space) PetscCall(CheckNullSpace(pc, space, &basis));
   if (basis) {
@@ -50,6 +61,7 @@ static PetscErrorCode CreateConstant(PC pc)
 
 static PetscReal PmatEigenvalue(const VpPCBase *inverse)
 {
+  if (inverse->continuous) return inverse->continuous->eigenvalue;
   return inverse->scale * inverse->op->problem.reaction / VpProblemDilation(&inverse->op->problem) + inverse->shift;
 }
 
@@ -153,7 +165,7 @@ PetscErrorCode VpConstantsWithout(PC pc, Vec r, Vec *rest)
 
   PetscFunctionBegin;
   *rest = r;
-  if (!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (LeavesConstants(inverse)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!inverse->rest) PetscCall(VecDuplicate(r, &inverse->rest));
   *rest = inverse->rest;
   PetscCall(VecCopy(r, *rest));
@@ -167,7 +179,7 @@ PetscErrorCode VpConstantsInvert(PC pc, Vec r, Vec z)
   PetscScalar     multiple = 0;
 
   PetscFunctionBegin;
-  if (!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (LeavesConstants(inverse)) PetscFunctionReturn(PETSC_SUCCESS);
   if (inverse->eigenvalue != 0) {
     PetscCall(VpConstantsFind(pc, r, &multiple));
     multiple /= inverse->eigenvalue;

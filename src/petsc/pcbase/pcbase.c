@@ -1,7 +1,7 @@
 /* The operations of PCVPATCHDG and PCVPATCH that PETSc calls. */
 #include "pcbase.h"
 
-static PetscErrorCode ApplyInverse(PC pc, PetscBool transpose, Vec r, Vec z)
+PetscErrorCode VpPCBaseApplyCycle(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   Vec rest;
 
@@ -11,6 +11,11 @@ static PetscErrorCode ApplyInverse(PC pc, PetscBool transpose, Vec r, Vec z)
   PetscCall(VpPCBaseSolve(pc, transpose, PETSC_FALSE, z));
   PetscCall(VpConstantsInvert(pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyInverse(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  return VpPCBaseData(pc)->continuous ? VpContinuousApply(pc, transpose, r, z) : VpPCBaseApplyCycle(pc, transpose, r, z);
 }
 
 static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
@@ -23,8 +28,8 @@ static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
   return ApplyInverse(pc, PETSC_TRUE, r, z);
 }
 
-/* KSPRICHARDSON tests the true residual unless the user chose a norm. Refinement (richardson.c) supports no other norm, and constants only
-   if they are the null space. */
+/* KSPRICHARDSON tests the true residual unless the user chose a norm. Refinement (richardson.c) supports no other norm, constants only if
+   they are the null space, and no continuous operators. */
 static void ChooseNorm(PC pc, KSP ksp)
 {
   const VpPCBase *inverse = pc->data;
@@ -32,7 +37,7 @@ static void ChooseNorm(PC pc, KSP ksp)
 
   if (strcmp(((PetscObject)ksp)->type_name, KSPRICHARDSON)) return;
   if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
-  fuses = (PetscBool)(ksp->normtype != KSP_NORM_PRECONDITIONED && (!inverse->one || inverse->eigenvalue == 0));
+  fuses = (PetscBool)(!inverse->continuous && ksp->normtype != KSP_NORM_PRECONDITIONED && (!inverse->one || inverse->eigenvalue == 0));
   pc->ops->applyrichardson = fuses ? VpPCBaseApplyRichardson : NULL;
 }
 
@@ -72,7 +77,7 @@ static PetscErrorCode VpPCBasePostSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   inverse->ksp = NULL;
   if (inverse->eigenvalue == 0 && ksp->pc_side != PC_LEFT) PetscCall(VpConstantsSet(pc, inverse->guess, x));
-  pc->ops->applyrichardson = VpPCBaseApplyRichardson;
+  pc->ops->applyrichardson = inverse->continuous ? NULL : VpPCBaseApplyRichardson;
   if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
   PetscCall(VpConstantsLeave(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,6 +87,7 @@ static PetscErrorCode VpPCBaseDestroy(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(VpPCBaseReset(pc));
+  PetscCall(VpContinuousDestroy(pc));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +97,8 @@ PetscErrorCode VpPCBaseView(PC pc, PetscViewer viewer)
   const VpPCBase *inverse = pc->data;
 
   PetscFunctionBegin;
-  if (inverse->scale != 1 || inverse->shift != 0)
+  if (inverse->continuous) PetscCall(VpContinuousView(pc, viewer));
+  else if (inverse->scale != 1 || inverse->shift != 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  of s A + t I, s = %g, t = %g%s\n", (double)inverse->scale, (double)inverse->shift,
                                      inverse->shift / inverse->scale < 0 ? ", taken as 0 here" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 /* Common parts of PCVPATCHDG and PCVPATCH, which approximate the inverse of a DMVPATCHDG's operator and differ in a few functions. */
 #pragma once
 #include "../../cycle/cycle.h"
+#include "../../level/nodes.h"
 #include "../mat/mat.h"
 #include "../support/setting.h"
 #include <petsc/private/pcimpl.h>
@@ -24,6 +25,29 @@ typedef struct {
                             PetscInt *most); /* makes the cycle for `most` <= n vectors at once, NULL if there is none */
 } VpPCBaseOps;
 
+/* What a preconditioner of a continuous operator has in addition: vectors are nodal, and enter and leave the cycle by an element
+   restriction (level/nodes.h). Entries that no cell has are `loose`: their rows are those of the identity, up to a factor. */
+typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH } VpJacobiSteps;
+typedef struct VpContinuous_ *VpContinuous;
+struct VpContinuous_ {
+  DM            dm;
+  PetscInt     *node;       /* [own cells][n^dim] as given */
+  VpNodes       nodes;      /* NULL until set up */
+  VpOperator    op;         /* of which the weights are */
+  PetscReal     scale;      /* median of the quotients of the diagonals of A and of the mesh's form ... */
+  PetscReal     spread[2];  /* ... and the least and the largest of them; 0: A has no diagonal */
+  PetscInt      nloose;     /* number of loose entries on all ranks */
+  PetscBool     coupled;    /* Other rows of A have nonzero entries in loose columns. */
+  VpJacobiSteps jacobi;     /* the steps that are done, not auto */
+  PetscReal     damping;    /* of these */
+  char          why[64];    /* the reason, for -ksp_view */
+  PetscReal     eigenvalue; /* (e, A e) of the constant e of norm 1, if that is needed */
+  Vec           one;        /* 1, but 0 at loose entries */
+  Vec           loose;      /* 1/A_ii at loose entries, else 0; NULL: none are */
+  Vec           step;       /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
+  Vec           work[4];
+};
+
 /* head of both types' data */
 typedef struct {
   const VpPCBaseOps *ops;
@@ -43,10 +67,12 @@ typedef struct {
   Vec                one;  /* constant function of norm 1 if it is an eigenvector of the Pmat for which M is inaccurate; otherwise NULL */
   Vec                rest; /* scratch vector for r without its constant part; NULL until used */
   PetscReal          eigenvalue; /* eigenvalue of `one`; 0: `one` spans the null space */
-  MatNullSpace space[2]; /* null spaces of the Pmat and its transpose, while a KSP solves with an Amat that has none; otherwise NULL */
-  PetscScalar  guess;    /* multiple of `one` in the initial guess of the KSP that is solving */
-  PetscReal    right;    /* largest |b| / |x| since the set-up of a solve that VpWarnMissing() has accepted */
-  unsigned     warned;   /* bit w: VpWarning w was given */
+  MatNullSpace  space[2];   /* null spaces of the Pmat and its transpose, while a KSP solves with an Amat that has none; otherwise NULL */
+  PetscScalar   guess;      /* multiple of `one` in the initial guess of the KSP that is solving */
+  PetscReal     right;      /* largest |b| / |x| since the set-up of a solve that VpWarnMissing() has accepted */
+  unsigned      warned;     /* bit w: VpWarning w was given */
+  VpContinuous  continuous; /* NULL: vectors are those of the DM */
+  VpJacobiSteps jacobi;     /* as the user wishes */
 } VpPCBase;
 
 static inline VpPCBase *VpPCBaseData(PC pc)
@@ -100,6 +126,18 @@ PetscErrorCode VpConstantsWithout(PC, Vec r, Vec *rest);
 /* Given z = M r, sets the multiple of `one` in z to that in A^-1 r. With a singular Pmat this happens once at the end of a KSP's solve. */
 PetscErrorCode VpConstantsInvert(PC, Vec r, Vec z);
 
+/* pcbase.c: z = M r without Jacobi steps and loose entries */
+PetscErrorCode VpPCBaseApplyCycle(PC, PetscBool transpose, Vec r, Vec z);
+
+/* continuous.c. Makes the continuous operator's data for the Pmat, and finds the DM's operator and the scale. */
+PetscErrorCode VpContinuousSetUp(PC, VpPmat *);
+PetscErrorCode VpContinuousReset(PC);   /* frees what VpContinuousSetUp() made */
+PetscErrorCode VpContinuousDestroy(PC); /* also what was given */
+/* continuousapply.c: z = M r */
+PetscErrorCode VpContinuousApply(PC, PetscBool transpose, Vec r, Vec z);
+/* Prints the element restriction, the scale and the Jacobi steps. */
+PetscErrorCode VpContinuousView(PC, PetscViewer);
+
 /* columns.c: Y = M X for dense matrices */
 PetscErrorCode VpPCBaseMatApply(PC, Mat X, Mat Y);
 
@@ -136,7 +174,9 @@ typedef enum {
   VP_WARN_OBLIQUE,
   VP_WARN_PENALTY,
   VP_WARN_VARIES,
-  VP_WARN_UNEVEN
+  VP_WARN_UNEVEN,
+  VP_WARN_FORM,
+  VP_WARN_SIDES
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning,
                             PetscBool *wanted); /* tests whether a warning of this kind is wanted and new, as VpWarn() does itself */

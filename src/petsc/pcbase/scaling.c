@@ -39,20 +39,22 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   PetscReal factor, scaled;
   PetscBool look;
   VpGhosts  ghosts = VpGhostsAt(NULL);
+  VpNodes   nodes = inverse->continuous ? inverse->continuous->nodes : NULL;
   VpValues  fv, xv = {0};
-  VpLevel   outer;
+  VpLevel   outer = r->level; /* stands for one where no x enters */
 
   PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
+  if (!nodes) PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = norm || factor == 0;
   if (factor == 0) factor = 1;
   PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
+  if (nodes) PetscCall(VpNodesSpread(nodes, fv.at));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv));
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, fv.at, look ? &scaled : NULL));
+    PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, nodes ? nodes->cells : fv.at, look ? &scaled : NULL));
     scaled = look ? PetscSqrtReal(scaled) : 0;
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
@@ -76,14 +78,16 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
 
 PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
 {
-  VpPCBase *inverse = pc->data;
-  VpValues  zv;
-  VpLevel   outer;
+  VpPCBase        *inverse = pc->data;
+  VpNodes          nodes = inverse->continuous ? inverse->continuous->nodes : NULL;
+  const VpBackend *backend;
+  VpValues         zv;
 
   PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv));
-  PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, zv.at));
+  PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
+  PetscCall(VpValuesGet(backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv));
+  PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, nodes ? nodes->cells : zv.at));
+  if (nodes) PetscCall(VpNodesAverage(nodes, zv.at));
   PetscCall(VpValuesRestore(&zv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

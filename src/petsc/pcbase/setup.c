@@ -21,6 +21,7 @@ static PetscErrorCode ClearInverse(PC pc)
 PetscErrorCode VpPCBaseReset(PC pc)
 {
   PetscFunctionBegin;
+  PetscCall(VpContinuousReset(pc));
   PetscCall(ClearInverse(pc));
   VpPCBaseData(pc)->ksp = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,7 +135,8 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
   PetscBool renew;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  if (inverse->continuous) PetscCall(VpContinuousSetUp(pc, &p));
+  else PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
   PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_WRONG,
              "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",

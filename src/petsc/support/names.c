@@ -14,6 +14,7 @@ const char *const VPatchDGBases[] = {"auto", "legendre", "gauss", "VPatchDGBasis
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
 
 const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};
+const char *const VpJacobiNames[] = {"auto", "none", "after", "both", "VpJacobiSteps", "VP_JACOBI_", NULL};
 const char *const VpCoarsenNames[] = {"local", "full", "VpCoarsen", "VP_COARSEN_", NULL};
 const char *const VpMetricNames[] = {"cell", "const", "VpMetricKind", "VP_METRIC_", NULL};
 const char *const VpExchangeNames[] = {"auto", "sweep", "color", "VpExchange", "VP_EXCHANGE_", NULL};

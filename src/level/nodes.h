@@ -1,0 +1,41 @@
+/* The element restriction: the nodes of cells, and the ways between vectors with an entry per node and vectors of a level.
+
+   A continuous function has the degree of the cells and is given by its values at their Gauss-Lobatto points, the nodes. Let Z gather the
+   values of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell,
+   and N = Z^T T 1. Then N^-1 Z^T T P is the mean of the cells' values at a node, weighted by t, and the adjoint takes residuals of nodes to
+   those of cells. */
+#pragma once
+#include "level.h"
+
+typedef struct VpNodes_ *VpNodes;
+struct VpNodes_ {
+  VpMesh           mesh;
+  int              degree;
+  const VpBackend *backend;
+  PetscInt         rows; /* own entries of vectors of nodes */
+  PetscSF          sf;   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
+  int32_t         *node; /* [nown][n^dim] VpNodeView.node on the host */
+  VpNodeView       view;
+  const double    *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]: of means. 1/N is 0 where no cell has the node. */
+  const double    *volume;            /* volume^1/2 [nown]: of injections */
+  double          *cells;             /* [nown][n^dim] values at the cells' nodes, on the backend */
+  double          *nodes;             /* [nnode] on several ranks: values of nodes, on the backend */
+  VpArrays         arrays, weights;
+};
+/* node [nown][n^dim], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there. Collective. Errors on
+   all ranks: an entry that does not exist, an entry for two different points of the domain. */
+PetscErrorCode VpNodesCreate(VpMesh, int degree, const VpBackend *, PetscLayout, const PetscInt node[], VpNodes *);
+PetscErrorCode VpNodesDestroy(VpNodes *);
+/* Sets the weights t of cells, sum_d a_d volume / h_d^2. used [rows], or NULL: whether a cell of any rank has the entry. Collective */
+PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, PetscBool used[]);
+/* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry */
+PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, double diagonal[]);
+/* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
+PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
+
+/* nodes->cells = residuals of cells from those of nodes, r [rows]; z [rows] = the mean of nodes->cells. They are each other's adjoint. */
+PetscErrorCode VpNodesSpread(VpNodes, const double *r);
+PetscErrorCode VpNodesAverage(VpNodes, double *z);
+/* nodes->cells = volume^1/2 times the values at the cells' nodes of a continuous function x [rows]; and the adjoint, y [rows] */
+PetscErrorCode VpNodesInject(VpNodes, const double *x);
+PetscErrorCode VpNodesCollect(VpNodes, double *y);

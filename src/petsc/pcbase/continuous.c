@@ -1,0 +1,385 @@
+/* Sets up the preconditioner of a continuous operator: nodes, the scale of A, the constants, loose entries, and Jacobi steps. */
+#include "pcbase.h"
+
+#define ALIKE 4    /* Diagonals of A and of the mesh's form that differ by at most this factor, up to a common one, are of one form. */
+#define SMALL 1e-9 /* of the largest entry: rounding errors */
+
+static PetscErrorCode CheckMatrix(PC pc, PetscLayout *layout)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const Mat          A = pc->pmat;
+  PetscMPIInt        same;
+  PetscInt           rows, columns;
+
+  PetscFunctionBegin;
+  PetscCheck(A, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_type vpatchdg has no matrix yet: call KSPSetOperators() first");
+  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)A), PetscObjectComm((PetscObject)c->dm), &same));
+  PetscCheck(same == MPI_IDENT || same == MPI_CONGRUENT, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NOTSAMECOMM,
+             "The matrix and the DM of PCVPatchDGSetElementRestriction() must live on the same ranks");
+  PetscCall(MatGetSize(A, &rows, &columns));
+  PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The matrix has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: a continuous operator is square", rows, columns);
+  PetscCall(MatGetLayouts(A, layout, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the nodes and vectors for this layout, unless they exist. */
+static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  DM_VPatchDG       *dg = DMVPatchDGData(c->dm);
+  const VpBackend   *backend;
+  PetscBool          same = PETSC_FALSE;
+  PetscLayout        now;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGUseBackend(c->dm, &backend));
+  PetscCheck(backend->gather, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Continuous operators are preconditioned on the host: -dm_vpatchdg_backend host");
+  if (c->nodes) {
+    PetscCall(VecGetLayout(c->work[0], &now));
+    PetscCall(PetscLayoutCompare(now, layout, &same));
+    if (same && c->nodes->backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpContinuousReset(pc));
+  }
+  PetscCall(VpNodesCreate(dg->mesh, (int)dg->degree, backend, layout, c->node, &c->nodes));
+  PetscCall(MatCreateVecs(pc->pmat, &c->work[0], NULL));
+  for (int i = 1; i < 4; i++) PetscCall(VecDuplicate(c->work[0], &c->work[i]));
+  PetscCall(VecDuplicate(c->work[0], &c->one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the weights of cells, `one`, and the number of loose entries. */
+static PetscErrorCode WeighCells(VpContinuous c, VpOperator op)
+{
+  PetscScalar *one;
+  PetscBool   *used;
+
+  PetscFunctionBegin;
+  if (c->op == op) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpOperatorDestroy(&c->op));
+  c->op = VpReference(op);
+  PetscCall(PetscMalloc1(c->nodes->rows, &used));
+  PetscCall(VpNodesWeigh(c->nodes, &op->problem, used));
+  c->nloose = 0;
+  PetscCall(VecGetArrayWrite(c->one, &one));
+  for (PetscInt i = 0; i < c->nodes->rows; i++) {
+    one[i] = used[i] ? 1 : 0;
+    c->nloose += !used[i];
+  }
+  PetscCall(VecRestoreArrayWrite(c->one, &one));
+  PetscCall(PetscFree(used));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->nloose, 1, MPIU_INT, MPI_SUM, c->nodes->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *median of n numbers of all ranks, to 12 digits; range: the least and the largest of them */
+static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[], PetscReal range[2], PetscReal *median)
+{
+  PetscReal  all[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
+  PetscInt64 total = n;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    all[0] = PetscMin(all[0], x[i]);
+    all[1] = PetscMin(all[1], -x[i]);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPIU_REAL, MPIU_MIN, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_INT64, MPI_SUM, comm));
+  range[0] = all[0];
+  range[1] = *median = -all[1];
+  for (PetscReal low = all[0]; *median - low > 1e-12 * *median;) {
+    const PetscReal middle = low > 0 && *median > 4 * low ? PetscSqrtReal(low * *median) : (low + *median) / 2;
+    PetscInt64      below = 0;
+
+    for (PetscInt i = 0; i < n; i++) below += x[i] <= middle;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &below, 1, MPIU_INT64, MPI_SUM, comm));
+    if (2 * below >= total) *median = middle;
+    else low = middle;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Warns of the entry whose quotient is farthest from the scale. */
+static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscInt row[], PetscInt n)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  struct {
+    double value;
+    int    rank;
+  } worst = {0, 0};
+  PetscInt first = 0, last = 0, at = 0;
+
+  PetscFunctionBegin;
+  if (c->spread[0] * ALIKE >= c->scale * (1 - SMALL) && c->spread[1] <= ALIKE * c->scale * (1 + SMALL)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, &last));
+  for (PetscInt i = 0; i < n; i++) {
+    const double off = quotient[i] > 0 ? PetscMax(quotient[i] / c->scale, c->scale / quotient[i]) : PETSC_MAX_REAL;
+
+    if (off <= worst.value) continue;
+    worst.value = off;
+    at = first + row[i];
+  }
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &worst.rank));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Bcast(&at, 1, MPIU_INT, worst.rank, PetscObjectComm((PetscObject)pc)));
+  PetscCall(VpWarn(pc, VP_WARN_FORM,
+                   "the matrix is not the form of the DM: its diagonal is %.3g to %.3g times that of the DM's, %.3g in the median, and row "
+                   "%" PetscInt_FMT " is the farthest off. Compare coefficient, boundary conditions, and rows of Dirichlet nodes, which "
+                   "have -1 in the element restriction",
+                   (double)c->spread[0], (double)c->spread[1], (double)c->scale, at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the diagonal of A with that of the mesh's form. */
+static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const PetscInt     rows = c->nodes->rows;
+  const PetscScalar *d;
+  double            *form;
+  PetscReal         *quotient;
+  PetscInt          *row, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(rows, &form, rows, &quotient, rows, &row));
+  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, form));
+  PetscCall(VecGetArrayRead(diagonal, &d));
+  for (PetscInt i = 0; i < rows; i++) {
+    if (form[i] <= 0) continue;
+    quotient[n] = PetscRealPart(d[i]) / form[i];
+    row[n++] = i;
+  }
+  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, c->spread, &c->scale));
+  PetscCheck(c->scale > 0 && !PetscIsInfOrNanReal(c->spread[0] + c->spread[1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The diagonal of the matrix is %g to %g times that of the DM's form: it has to be positive", (double)c->spread[0],
+             (double)c->spread[1]);
+  if (PetscAbsReal(c->scale - 1) < SMALL) c->scale = 1;
+  PetscCall(WarnOfForm(pc, quotient, row, n));
+  PetscCall(PetscFree3(form, quotient, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds what constants are to A, and warns where the DM says another thing. */
+static PetscErrorCode MeasureConstants(PC pc)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  VpProblem          diffusion = c->op->problem;
+  const Vec          y = c->work[0], u = c->work[1];
+  PetscReal          norm, most;
+  PetscScalar        product;
+
+  PetscFunctionBegin;
+  diffusion.reaction = 0;
+  c->eigenvalue = 0;
+  PetscCall(VecNorm(c->one, NORM_2, &norm));
+  if (norm > 0) PetscCall(VecScale(c->one, 1 / norm));
+  if (!VpProblemIsSingular(c->op->mesh, &diffusion)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMult(pc->pmat, c->one, y));
+  PetscCall(VecDot(y, c->one, &product));
+  if (c->op->problem.reaction > 0) c->eigenvalue = PetscRealPart(product);
+  PetscCall(VecSetRandom(u, NULL));
+  PetscCall(VecNormalize(u, NULL));
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  PetscCall(MatMult(pc->pmat, u, y));
+  PetscCall(VecNorm(y, NORM_2, &most));
+  if (!c->eigenvalue && norm > SMALL * most)
+    PetscCall(VpWarn(pc, VP_WARN_SIDES,
+                     "the DM has Neumann sides alone, and the matrix does not take constants to 0: say where the DM has Dirichlet or Robin "
+                     "sides (-dm_vpatchdg_boundary)"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* loose = 1/A_ii at loose entries, and y -= A_ii u there; both are 0 elsewhere. diagonal: NULL: 1 */
+static PetscErrorCode SubtractOwn(VpContinuous c, Vec diagonal, Vec u, Vec y)
+{
+  const PetscScalar *one, *d = NULL, *ua;
+  PetscScalar       *ya, *inverse;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(c->one, &one));
+  PetscCall(VecGetArrayRead(u, &ua));
+  if (diagonal) PetscCall(VecGetArrayRead(diagonal, &d));
+  PetscCall(VecGetArray(y, &ya));
+  PetscCall(VecGetArrayWrite(c->loose, &inverse));
+  for (PetscInt i = 0; i < c->nodes->rows; i++) {
+    const PetscScalar own = d ? d[i] : 1;
+
+    ya[i] = one[i] != 0 ? 0 : ya[i] - own * ua[i];
+    inverse[i] = one[i] != 0 || own == 0 ? 0 : 1 / own;
+  }
+  PetscCall(VecRestoreArrayWrite(c->loose, &inverse));
+  PetscCall(VecRestoreArray(y, &ya));
+  if (diagonal) PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(VecRestoreArrayRead(u, &ua));
+  PetscCall(VecRestoreArrayRead(c->one, &one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error unless the rows of loose entries are those of the identity, up to a factor. Tests with a random vector whether other
+   rows have nonzero entries in their columns. */
+static PetscErrorCode MeasureLoose(PC pc, Vec diagonal)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const Vec          u = c->work[0], y = c->work[1], mask = c->work[2];
+  PetscReal          off, most;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&c->loose));
+  c->coupled = PETSC_FALSE;
+  if (!c->nloose) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(c->one, &c->loose));
+  PetscCall(VecCopy(c->one, mask));
+  PetscCall(VecSetRandom(u, NULL));
+  PetscCall(VecShift(u, 1));
+  PetscCall(MatMult(pc->pmat, u, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, &most));
+  PetscCall(SubtractOwn(c, diagonal, u, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, &off));
+  PetscCheck(off <= SMALL * most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "The matrix has %" PetscInt_FMT " rows of nodes that no cell of the element restriction has, and some couple with others: the "
+             "restriction leaves out (-1) only nodes whose rows are those of the identity. Is it of this matrix, of degree %d?",
+             c->nloose, c->nodes->degree);
+  /* u = what a random vector of loose entries adds to other rows */
+  PetscCall(VecPointwiseMult(y, u, c->loose));
+  PetscCall(VecNorm(y, NORM_INFINITY, &most));
+  PetscCall(MatMult(pc->pmat, y, u));
+  PetscCall(VecPointwiseMult(u, u, mask));
+  PetscCall(VecNorm(u, NORM_INFINITY, &off));
+  c->coupled = (PetscBool)(off > 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *price: about how many products with A a cycle takes, by the bytes that both move */
+static PetscErrorCode FindPrice(PC pc, PetscReal *price)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const int          dim = c->nodes->mesh->dim;
+  const double       places = (double)c->nodes->mesh->ncell * c->nodes->view.ndof;
+  const double       move = 2 * (sizeof(double) + sizeof(float)) + 2 * (2 * sizeof(double) + sizeof(int32_t)); /* enter, gather and back */
+  const double       sweep = 3 * sizeof(float) * pow(2, dim) / (1 - pow(2, -dim));
+  PetscBool          shell, counts;
+  PetscInt           rows;
+  MatInfo            info;
+  double             product = places * (2 * sizeof(double) + 2 * (2 * sizeof(double) + sizeof(int32_t)));
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATSHELL, &shell));
+  PetscCall(MatGetSize(pc->pmat, &rows, NULL));
+  PetscCall(MatHasOperation(pc->pmat, MATOP_GETINFO, &counts));
+  if (!shell && counts) {
+    PetscCall(MatGetInfo(pc->pmat, MAT_GLOBAL_SUM, &info));
+    if (info.nz_used > 0) product = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + 2. * (double)rows * sizeof(PetscScalar);
+  }
+  *price = places * (move + sweep) / product;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SOME 2 /* price of a cycle in products with A from which one Jacobi step pays ... */
+#define MANY 4 /* ... and from which two do */
+
+static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
+{
+  const VpPCBase    *inverse = pc->data;
+  const VpContinuous c = inverse->continuous;
+  PetscReal          price = 0;
+
+  PetscFunctionBegin;
+  c->jacobi = inverse->jacobi;
+  PetscCall(PetscStrncpy(c->why, "asked for", sizeof(c->why)));
+  PetscCheck(diagonal || inverse->jacobi == VP_JACOBI_AUTO || inverse->jacobi == VP_JACOBI_NONE, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "-pc_vpatchdg_jacobi %s needs the diagonal of the matrix, and its type %s gives none: set MATOP_GET_DIAGONAL",
+             VpJacobiNames[inverse->jacobi], VpTypeName((PetscObject)pc->pmat));
+  if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindPrice(pc, &price));
+  c->jacobi = !diagonal || price < SOME ? VP_JACOBI_NONE : price < MANY ? VP_JACOBI_AFTER : VP_JACOBI_BOTH;
+  if (diagonal) PetscCall(PetscSNPrintf(c->why, sizeof(c->why), "auto: a cycle costs about %.1f products with A", (double)price));
+  else PetscCall(PetscStrncpy(c->why, "auto: the matrix gives no diagonal", sizeof(c->why)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define DAMPING 0.8 /* the most ... */
+#define OF_CELL 1.4 /* ... and this divided by the largest eigenvalue of a cell */
+
+/* step = damping / A_ii, at loose entries 1 / A_ii */
+static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const PetscScalar *d, *one;
+  PetscScalar       *step;
+  double             most;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&c->step));
+  PetscCall(ChooseSteps(pc, (PetscBool)(diagonal != NULL)));
+  if (c->jacobi == VP_JACOBI_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpNodesLargest(c->nodes, &c->op->problem, &most));
+  c->damping = PetscMin(DAMPING, OF_CELL / most);
+  PetscCall(VecDuplicate(c->one, &c->step));
+  PetscCall(VecGetArrayRead(diagonal, &d));
+  PetscCall(VecGetArrayRead(c->one, &one));
+  PetscCall(VecGetArrayWrite(c->step, &step));
+  for (PetscInt i = 0; i < c->nodes->rows; i++) step[i] = d[i] == 0 ? 0 : (one[i] != 0 ? c->damping : 1) / d[i];
+  PetscCall(VecRestoreArrayWrite(c->step, &step));
+  PetscCall(VecRestoreArrayRead(c->one, &one));
+  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  Vec                diagonal = NULL;
+  PetscLayout        layout;
+  PetscBool          has;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(c->dm, "PCVPatchDGSetElementRestriction()"));
+  PetscCall(CheckMatrix(pc, &layout));
+  PetscCall(MakeNodes(pc, layout));
+  PetscCall(WeighCells(c, DMVPatchDGData(c->dm)->op));
+  PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
+  if (has) {
+    PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));
+    PetscCall(MatGetDiagonal(pc->pmat, diagonal));
+  }
+  PetscCall(MeasureLoose(pc, diagonal));
+  c->scale = 1;
+  c->spread[0] = c->spread[1] = 0;
+  if (has) PetscCall(MeasureScale(pc, diagonal));
+  PetscCall(MeasureConstants(pc));
+  PetscCall(MakeSteps(pc, diagonal));
+  PetscCall(VecDestroy(&diagonal));
+  *p = (VpPmat){.dm = c->dm, .op = c->op, .scale = c->scale};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpContinuousReset(PC pc)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+
+  PetscFunctionBegin;
+  if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpNodesDestroy(&c->nodes));
+  PetscCall(VpOperatorDestroy(&c->op));
+  PetscCall(VecDestroy(&c->one));
+  PetscCall(VecDestroy(&c->loose));
+  PetscCall(VecDestroy(&c->step));
+  for (int i = 0; i < 4; i++) PetscCall(VecDestroy(&c->work[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpContinuousDestroy(PC pc)
+{
+  VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  if (!inverse->continuous) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpContinuousReset(pc));
+  PetscCall(DMDestroy(&inverse->continuous->dm));
+  PetscCall(PetscFree(inverse->continuous->node));
+  PetscCall(PetscFree(inverse->continuous));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,91 @@
+/* Applies the preconditioner of a continuous operator: B, with Jacobi steps (J) around it.
+
+       J:  x += step (r - A x)          B:  x_D = r_D / A_DD at loose entries D, then the cycle on r - A x_D */
+#include "pcbase.h"
+
+/* y = A x, or A^T x */
+static PetscErrorCode Multiply(PC pc, PetscBool transpose, Vec x, Vec y)
+{
+  return transpose ? MatMultTranspose(pc->pmat, x, y) : MatMult(pc->pmat, x, y);
+}
+
+/* z = B r or z = B^T r. The cycle neither reads nor writes loose entries. */
+static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const Vec          x = c->work[0], rest = c->work[1];
+
+  PetscFunctionBegin;
+  if (!c->nloose) {
+    PetscCall(VpPCBaseApplyCycle(pc, transpose, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (transpose) {
+    PetscCall(VpPCBaseApplyCycle(pc, PETSC_TRUE, r, z));
+    if (c->coupled) {
+      PetscCall(MatMultTranspose(pc->pmat, z, rest));
+      PetscCall(VecAYPX(rest, -1, r));
+    }
+    PetscCall(VecPointwiseMult(x, c->coupled ? rest : r, c->loose));
+  } else {
+    PetscCall(VecPointwiseMult(x, r, c->loose));
+    if (c->coupled) {
+      PetscCall(MatMult(pc->pmat, x, rest));
+      PetscCall(VecAYPX(rest, -1, r));
+    }
+    PetscCall(VpPCBaseApplyCycle(pc, PETSC_FALSE, c->coupled ? rest : r, z));
+  }
+  PetscCall(VecAXPY(z, 1, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const PetscBool    before = (PetscBool)(c->jacobi == VP_JACOBI_BOTH || (c->jacobi == VP_JACOBI_AFTER && transpose));
+  const PetscBool    after = (PetscBool)(c->jacobi == VP_JACOBI_BOTH || (c->jacobi == VP_JACOBI_AFTER && !transpose));
+  const Vec          rest = c->work[2], more = c->work[3];
+
+  PetscFunctionBegin;
+  if (!before && !after) {
+    PetscCall(ApplyB(pc, transpose, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (before) {
+    PetscCall(VecPointwiseMult(z, r, c->step));
+    PetscCall(Multiply(pc, transpose, z, rest));
+    PetscCall(VecAYPX(rest, -1, r));
+    PetscCall(ApplyB(pc, transpose, rest, more));
+    PetscCall(VecAXPY(z, 1, more));
+  } else PetscCall(ApplyB(pc, transpose, r, z));
+  if (!after) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Multiply(pc, transpose, z, rest));
+  PetscCall(VecAYPX(rest, -1, r));
+  PetscCall(VecPointwiseMult(rest, rest, c->step));
+  PetscCall(VecAXPY(z, 1, rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpContinuousView(PC pc, PetscViewer viewer)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+
+  PetscFunctionBegin;
+  if (!c->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  of a continuous operator of degree %d", c->nodes->degree));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (c->nloose)
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " rows are those of the identity%s", c->nloose,
+                                     c->coupled ? ", whose columns are not" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (c->spread[1] > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  scale %.6g: A's diagonal is %.3g to %.3g times that of the DM's form\n", (double)c->scale,
+                                     (double)c->spread[0], (double)c->spread[1]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi steps: %s (%s)", VpJacobiNames[c->jacobi], c->why));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (c->jacobi != VP_JACOBI_NONE) PetscCall(PetscViewerASCIIPrintf(viewer, ", damped by %.3g", (double)c->damping));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
