@@ -32,6 +32,7 @@ typedef enum {
 } VPatchDGCoarse;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 typedef enum { VPATCHDG_BASIS_AUTO, VPATCHDG_BASIS_LEGENDRE, VPATCHDG_BASIS_GAUSS } VPatchDGBasis;
+typedef enum { VPATCHDG_QUADRATURE_GAUSS, VPATCHDG_QUADRATURE_LOBATTO } VPatchDGQuadrature;
 typedef enum { VPATCHDG_MARK_DOERFLER, VPATCHDG_MARK_MAXIMUM } VPatchDGMarking;
 PETSC_EXTERN const char        VPatchDGVersion[]; /* VPATCHDG_VERSION of the library that is loaded */
 PETSC_EXTERN const char *const VPatchDGDomains[];
@@ -41,6 +42,7 @@ PETSC_EXTERN const char *const VPatchDGPrecisions[];
 PETSC_EXTERN const char *const VPatchDGCycleTypes[];
 PETSC_EXTERN const char *const VPatchDGBackends[];
 PETSC_EXTERN const char *const VPatchDGBases[];
+PETSC_EXTERN const char *const VPatchDGQuadratures[];
 PETSC_EXTERN const char *const VPatchDGCoarses[];
 PETSC_EXTERN const char *const VPatchDGMarkings[];
 
@@ -180,6 +182,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBasis(DM, VPatchDGBasis);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBasis(DM, VPatchDGBasis *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetQuadrature(DM, VPatchDGQuadrature);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetQuadrature(DM, VPatchDGQuadrature *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetSerialFunctions(DM, PetscBool);

@@ -59,7 +59,7 @@ static PetscErrorCode transpose_is_the_adjoint(void)
     char           options[256];
     Problem        p;
 
-    PetscCall(GridProblem(&g, 1, "", &p));
+    PetscCall(GridProblem(&g, "", &p));
     PetscCall(PetscSNPrintf(options, sizeof(options), EXACT "-pc_vpatchdg_symmetric -pc_vpatchdg_jacobi %s", ways[i / 3]));
     PetscCall(ReadOptions(&p, options, PETSC_FALSE));
     PetscCall(KSPSetUp(p.ksp));
@@ -103,7 +103,7 @@ static PetscErrorCode scale_is_found(void)
       char           options[128];
       Problem        p;
 
-      PetscCall(GridProblem(&g, 1, "", &p));
+      PetscCall(GridProblem(&g, "", &p));
       PetscCall(MatScale(p.A, i == 0 ? 1 : i == 1 ? 1e-7 : 1e9));
       PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type fgmres -ksp_rtol 1e-10 -pc_vpatchdg_jacobi %s", ways[way]));
       PetscCall(SolveKnown(&p, options, &error[i], &its[i]));
@@ -139,7 +139,7 @@ static PetscErrorCode shell_needs_products_alone(void)
   Mat            A;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(&g, 1, "", &p));
+  PetscCall(GridProblem(&g, "", &p));
   A = p.A;
   PetscCall(MatGetLocalSize(A, &n, NULL));
   PetscCall(MatGetSize(A, &N, NULL));
@@ -169,7 +169,7 @@ static PetscErrorCode columns_are_as_single_vectors(void)
   Vec            x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(&g, 1, "", &p));
+  PetscCall(GridProblem(&g, "", &p));
   PetscCall(ReadOptions(&p, EXACT "-pc_vpatchdg_jacobi after", PETSC_FALSE));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(KSPGetPC(p.ksp, &pc));
@@ -236,7 +236,7 @@ static PetscErrorCode coefficient_changes(void)
   Problem   p;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(&g, 1, "", &p));
+  PetscCall(GridProblem(&g, "", &p));
   PetscCall(SolveKnown(&p, "-ksp_type fgmres -ksp_rtol 1e-8 -pc_vpatchdg_jacobi none", &error, &its));
   PetscCall(SetCheckers(p.dm, 2));
   g.coefficient = Checkers;
@@ -263,7 +263,7 @@ static PetscErrorCode rows_may_have_any_order(void)
   IS             rows;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(&g, 1, "", &p));
+  PetscCall(GridProblem(&g, "", &p));
   PetscCall(SolveKnown(&p, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_vpatchdg_jacobi none", &error[0], &its[0]));
   PetscCall(MatGetOwnershipRange(p.A, &first, &last));
   PetscCall(MatGetSize(p.A, &N, NULL));
@@ -307,7 +307,7 @@ static PetscErrorCode small_reaction_keeps_constants(void)
   Problem        p;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(&g, 1, "-dm_vpatchdg_reaction 1e-4", &p));
+  PetscCall(GridProblem(&g, "-dm_vpatchdg_reaction 1e-4", &p));
   PetscCall(VecDuplicate(p.b, &lumped)); /* the masses of the nodes: their integrals, by the rule of Simpson */
   PetscCall(VecGetOwnershipRange(lumped, &first, &last));
   for (PetscInt i = first; i < last; i++) {
@@ -345,7 +345,7 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(GridProblem(&g, 1, "", &p));
+  PetscCall(GridProblem(&g, "", &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
   Refused(PCVPatchDGSetElementRestriction(pc, p.dm, ncell + (rank == size - 1), node), "the number of cells is not that of own cells",
@@ -353,7 +353,7 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, 9 * ncell - (rank == 0), node, PETSC_USE_POINTER, &is));
   Refused(PCVPatchDGSetElementRestrictionIS(pc, p.dm, is), "own cells of degree 2 have", "one node too few");
   PetscCall(ISDestroy(&is));
-  PetscCall(GridDM(&linear, 1, "", &dm));
+  PetscCall(GridDM(&linear, "", &dm));
   PetscCall(GridRestriction(&linear, dm, &n, &lower));
   PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, 4 * n, lower, PETSC_OWN_POINTER, &is));
   Refused(PCVPatchDGSetElementRestrictionIS(pc, p.dm, is), "-dm_vpatchdg_degree 1", "the nodes of another degree");
@@ -381,7 +381,7 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(PetscFree(node));
   PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p.dm, ncell, node));
-  PetscCall(GridDM(&more, 1, "", &dm));
+  PetscCall(GridDM(&more, "", &dm));
   PetscCall(AssembleGrid(&more, dm, &A));
   PetscCall(DMDestroy(&dm));
   PetscCall(PCSetOperators(pc, A, A));

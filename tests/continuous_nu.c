@@ -13,13 +13,28 @@ static const struct {
   Sides     sides;
   double    nu[4];
 } rows[] = {
-  {2, 1, 16, PETSC_FALSE, LEFT_OUT, {6.3, 4.4, 4.9, 5.4}}, {2, 2, 16, PETSC_FALSE, LEFT_OUT, {5.7, 3.8, 4.2, 5.5}},
-  {2, 3, 16, PETSC_FALSE, LEFT_OUT, {6.0, 3.8, 4.4, 5.9}}, {2, 6, 16, PETSC_FALSE, LEFT_OUT, {6.1, 4.0, 4.8, 6.1}},
-  {2, 2, 64, PETSC_FALSE, LEFT_OUT, {5.7, 3.9}},           {2, 8, 8, PETSC_FALSE, LEFT_OUT, {6.3, 4.1, 5.2}},
-  {3, 1, 8, PETSC_FALSE, LEFT_OUT, {7.0, 4.5, 5.4, 6.6}},  {3, 2, 8, PETSC_FALSE, LEFT_OUT, {6.9, 4.1, 5.0, 6.9}},
-  {2, 1, 16, PETSC_FALSE, NATURAL, {6.9, 5.2, 0, 5.7}},    {2, 3, 16, PETSC_FALSE, NATURAL, {5.4, 3.6, 0, 5.3}},
-  {3, 2, 8, PETSC_FALSE, NATURAL, {6.3, 4.2, 0, 6.1}},     {2, 1, 16, PETSC_FALSE, IDENTITY_ROWS, {6.3, 4.4}},
+  {2, 1, 16, PETSC_FALSE, LEFT_OUT, {6.3, 4.4, 4.9, 5.4}},
+  {2, 2, 16, PETSC_FALSE, LEFT_OUT, {5.7, 3.8, 4.2, 5.5}},
+  {2, 3, 16, PETSC_FALSE, LEFT_OUT, {6.0, 3.8, 4.4, 5.9}},
+  {2, 6, 16, PETSC_FALSE, LEFT_OUT, {6.1, 4.0, 4.8, 6.1}},
+  {2, 2, 64, PETSC_FALSE, LEFT_OUT, {5.7, 3.9}},
+  {2, 8, 8, PETSC_FALSE, LEFT_OUT, {6.3, 4.1, 5.2}},
+  {3, 1, 8, PETSC_FALSE, LEFT_OUT, {7.0, 4.5, 5.4, 6.6}},
+  {3, 2, 8, PETSC_FALSE, LEFT_OUT, {6.9, 4.1, 5.0, 6.9}},
+  {2, 1, 16, PETSC_FALSE, NATURAL, {6.9, 5.2, 0, 5.7}},
+  {2, 3, 16, PETSC_FALSE, NATURAL, {5.4, 3.6, 0, 5.3}},
+  {3, 2, 8, PETSC_FALSE, NATURAL, {6.3, 4.2, 0, 6.1}},
+  {2, 1, 16, PETSC_FALSE, IDENTITY_ROWS, {6.3, 4.4}},
   {2, 4, 16, PETSC_FALSE, IDENTITY_ROWS, {6.1, 3.8}},
+  {3, 2, 8, PETSC_FALSE, IDENTITY_ROWS, {6.9, 4.1}},
+  {2, 1, 16, PETSC_TRUE, LEFT_OUT, {6.6, 5.6, 0, 4.9}},
+  {2, 2, 16, PETSC_TRUE, LEFT_OUT, {4.8, 3.8, 0, 4.5}},
+  {2, 3, 16, PETSC_TRUE, LEFT_OUT, {5.2, 3.9, 0, 5.1}},
+  {2, 6, 16, PETSC_TRUE, LEFT_OUT, {5.8, 4.0, 0, 5.8}},
+  {2, 8, 8, PETSC_TRUE, LEFT_OUT, {6.0, 4.4}},
+  {2, 1, 64, PETSC_TRUE, LEFT_OUT, {6.7, 6.0, 0, 5.0}},
+  {3, 1, 8, PETSC_TRUE, LEFT_OUT, {6.0, 5.5, 0, 4.7}},
+  {3, 2, 8, PETSC_TRUE, LEFT_OUT, {4.5, 3.8, 0, 4.4}},
 };
 
 static PetscErrorCode Measure(const NodeGrid *g, const char options[], double *nu)
@@ -30,7 +45,7 @@ static PetscErrorCode Measure(const NodeGrid *g, const char options[], double *n
   Problem   p;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(g, 1, "", &p));
+  PetscCall(GridProblem(g, g->lobatto ? "-dm_vpatchdg_quadrature lobatto" : "", &p));
   PetscCall(
     PetscSNPrintf(all, sizeof(all), "-ksp_rtol 1e-8 -ksp_max_it 100 -pc_vpatchdg_precision double -vpatchdg_warnings 0 %s", options));
   PetscCall(SolveWith(&p, all, &residual, &its, NULL));
@@ -65,11 +80,29 @@ static PetscErrorCode iterations_are_as_published(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Means are weighted by the stiffness of cells: two boxes of width 1 and 1/4, 1/16 or 1/64 along x and y. */
+static PetscErrorCode thin_cells_weigh_more(void)
+{
+  static const double nu[] = {6.5, 7.4, 7.8};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    const PetscReal width = PetscPowReal(4, -1 - i), face[] = {0, 1 / (1 + width), 1};
+    const NodeGrid  g = {.dim = 2, .degree = 3, .cells = 8, .sides = LEFT_OUT, .boxes = 2, .face = face};
+    double          found = 0;
+
+    PetscCall(Measure(&g, FGMRES "-pc_vpatchdg_jacobi none", &found));
+    TapOk((PetscBool)(fabs(found - nu[i]) <= 0.5), "thin_cells_weigh_more, 1:%.0f: %.2f for %.1f", 1 / (double)width, found, nu[i]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
+  PetscCall(thin_cells_weigh_more());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

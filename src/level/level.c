@@ -49,10 +49,10 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   VpBasis   orthonormal, outer;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
+  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
   PetscCall(VpBasisChange(&orthonormal, &level->basis, level->enter));
   PetscCall(VpBasisChange(&level->basis, &orthonormal, level->leave));
-  PetscCall(VpBasisCreate(level->problem.outer, level->basis.degree, &outer));
+  PetscCall(VpBasisCreateFor(level->problem.quadrature, level->problem.outer, level->basis.degree, &outer));
   PetscCall(VpBasisChange(&outer, &level->basis, enter));
   PetscCall(VpBasisChange(&level->basis, &outer, leave));
   PetscCall(VpArraysPlaceReals(&level->arrays, enter, n * n, "change of basis", &level->view.enter));
@@ -69,8 +69,8 @@ static PetscErrorCode PlaceNodalView(VpLevel level)
   VpBasis   orthonormal, nodes;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
-  PetscCall(VpBasisCreate(VP_BASIS_NODES, level->basis.degree, &nodes));
+  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
+  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_NODES, level->basis.degree, &nodes));
   PetscCall(VpBasisChange(&orthonormal, &nodes, V));
   PetscCall(VpBasisChange(&level->basis, &nodes, leave));
   for (int i = 0; i < n; i++)
@@ -121,7 +121,7 @@ static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem 
   level->scale = ldexp(1, problem->exponent);
   level->arrays = (VpArrays){.backend = backend, .precision = precision};
   if (basis == VP_BASIS_THIN && problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
-  PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
+  PetscCall(VpBasisCreateFor(problem->quadrature, basis, problem->degree, &level->basis));
   level->ops = backend->ops(precision, mesh->dim, problem->degree);
   PetscCheck(level->ops, mesh->comm, PETSC_ERR_SUP, "%s has no kernels for dimension %d, degree %d", backend->name, mesh->dim,
              problem->degree);

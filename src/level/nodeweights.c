@@ -8,12 +8,12 @@ typedef struct {
   double stiff[VP_MAX_N * VP_MAX_N], mass[VP_MAX_N * VP_MAX_N];
 } Forms;
 
-static PetscErrorCode TabulateForms(VpNodes nodes, Forms *f)
+static PetscErrorCode TabulateForms(VpNodes nodes, VpQuadrature quadrature, Forms *f)
 {
   VpBasis basis;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_NODES, nodes->degree, &basis));
+  PetscCall(VpBasisCreateFor(quadrature, VP_BASIS_NODES, nodes->degree, &basis));
   *f = (Forms){.dim = nodes->mesh->dim, .n = basis.n, .ndof = nodes->view.ndof};
   for (int i = 0; i < f->n * f->n; i++) {
     f->stiff[i] = basis.stiff[i];
@@ -124,7 +124,7 @@ PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, double d
   Forms        f;
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, &f));
+  PetscCall(TabulateForms(nodes, problem->quadrature, &f));
   PetscCall(PetscCalloc1(nodes->view.nnode, &sum));
   for (int32_t c = 0; c < mesh->nown; c++) {
     double g[3], volume = 1;
@@ -187,7 +187,7 @@ PetscErrorCode VpNodesLargest(VpNodes nodes, const VpProblem *problem, double *m
   Forms        f;
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, &f));
+  PetscCall(TabulateForms(nodes, problem->quadrature, &f));
   *most = 0;
   for (int32_t c = 0; c < mesh->nown && nkind < MOST_KINDS; c++) {
     double g[3];

@@ -19,6 +19,7 @@ struct VpProblem_ {
   VpApart          apart;
   VpLattice        lattice; /* the lattice by which cycles coarsen, with the means of a in boxes; NULL: VpMeshBaseLattice() */
   int              exponent;
+  VpQuadrature     quadrature;
   VpBasisType      outer;    /* the basis of outer vectors */
   double           robin[6]; /* [side] factor of alpha on sides with this number; 0: 1 */
   PetscBool        nodal;    /* Vectors enter the cycle as functionals of, and leave it as values at, the Gauss-Lobatto points of cells. */

@@ -79,14 +79,16 @@ static void NormalizeVector(int n, Real x[])
 /* Builds C of the orthonormal basis by Gram-Schmidt. Functions 0 to 3 come from the Riesz representers of value and slope at 1, parity by
    parity. Function i >= 4 comes from the combination of p_{i-4}, p_{i-2} and p_i whose value and slope at 1 vanish. This order leaves
    functions 2 and 3, which have slopes, without values. */
-static void BuildOrthonormalBasis(int n, Real C[N][N])
+static void BuildOrthonormalBasis(const VpBasis *b, Real C[N][N])
 {
+  const int n = b->n;
+
   for (int i = 0; i < n && i < 4; i++)
-    for (int m = i % 2; m < n; m += 2) C[i][m] = i < 2 ? LegendreValue(m, 1) : LegendreSlope(m, 1);
+    for (int m = i % 2; m < n; m += 2) C[i][m] = i < 2 ? RuleValue(b, m, 1) : RuleSlope(b, m, 1);
   for (int i = 4; i < n; i++) {
     for (int j = 0; j < 3; j++) {
       int m = i - 4 + 2 * j, next = i - 4 + 2 * ((j + 1) % 3), last = i - 4 + 2 * ((j + 2) % 3);
-      C[i][m] = (Real)(last * (last + 1) - next * (next + 1)) / LegendreValue(m, 1);
+      C[i][m] = (Real)(last * (last + 1) - next * (next + 1)) / RuleValue(b, m, 1);
     }
   }
   for (int i = 0; i < n; i++) {
@@ -103,13 +105,14 @@ static void BuildOrthonormalBasis(int n, Real C[N][N])
 /* Builds C of the thin basis from the orthonormal basis O, whose functions have values V and slopes S at 1, with V[2] = V[3] = 0. Functions
    0 and 1 span the combinations of O's first four functions that have neither value nor slope at 1. Any other function of the first half is
    the sum of an even and an odd function of O. The second half mirrors the first. */
-static void BuildThinBasis(int n, Real O[N][N], Real C[N][N])
+static void BuildThinBasis(const VpBasis *b, Real O[N][N], Real C[N][N])
 {
-  Real V[4] = {0}, S[4] = {0}, a[2][4], t;
+  const int n = b->n;
+  Real      V[4] = {0}, S[4] = {0}, a[2][4], t;
 
   for (int i = 0; i < 4; i++) {
-    for (int m = 0; m < n; m++) S[i] += O[i][m] * LegendreSlope(m, 1);
-    for (int m = 0; m < n && i < 2; m++) V[i] += O[i][m] * LegendreValue(m, 1);
+    for (int m = 0; m < n; m++) S[i] += O[i][m] * RuleSlope(b, m, 1);
+    for (int m = 0; m < n && i < 2; m++) V[i] += O[i][m] * RuleValue(b, m, 1);
   }
   t = (S[1] * V[0] - S[0] * V[1]) / (S[2] * S[2] + S[3] * S[3]);
   a[0][0] = V[1], a[0][1] = -V[0], a[0][2] = t * S[2], a[0][3] = t * S[3];
@@ -140,10 +143,10 @@ static void BuildGaussBasis(int n, Real C[N][N])
 }
 
 /* Builds C of the nodes' basis. The rule of the Gauss-Lobatto points, w_i = (2k+1) / (k(k+1) p_k(x_i)^2), integrates l_i times a Legendre
-   polynomial exactly but for p_k, whose square it integrates to 2 + 1/k. */
-static void BuildNodesBasis(int n, Real C[N][N])
+   polynomial exactly but for p_k, whose square it integrates to 2 + 1/k. With this rule for masses, p_k has a factor. */
+static void BuildNodesBasis(const VpBasis *b, Real C[N][N])
 {
-  const int k = n - 1;
+  const int k = b->degree, n = b->n;
   double    x[N];
   Real      p[N];
 
@@ -153,7 +156,7 @@ static void BuildNodesBasis(int n, Real C[N][N])
 
     LegendreEvaluate(n, x[i], p, NULL);
     w = (Real)(2 * k + 1) / (k * (k + 1) * p[k] * p[k]);
-    for (int m = 0; m < n; m++) C[i][m] = w * p[m] / (m < k ? 1 : 2 + 1 / (Real)k);
+    for (int m = 0; m < n; m++) C[i][m] = w * p[m] / (m < k ? 1 : b->top * (2 + 1 / (Real)k));
   }
 }
 
@@ -184,7 +187,7 @@ static void ComputeIntegrals(VpBasis *b, Real C[N][N])
     for (int j = 0; j < n; j++) {
       mass[i * n + j] = InnerProduct(n, C[i], C[j]);
       for (int l = 0; l < n; l++)
-        for (int m = 0; m < n; m++) stiff[i * n + j] += C[i][l] * LegendreStiff(l, m) * C[j][m];
+        for (int m = 0; m < n; m++) stiff[i * n + j] += C[i][l] * RuleStiff(b, l, m) * C[j][m];
     }
   }
   VpTidy(b, n, n, stiff, b->stiff);
@@ -218,8 +221,8 @@ static void TabulateTraces(VpBasis *b, Real C[N][N])
 
   for (int i = 0; i < n; i++)
     for (int m = 0; m < n; m++) {
-      T[0][i] += C[i][m] * LegendreValue(m, 1);
-      T[1][i] += C[i][m] * LegendreSlope(m, 1);
+      T[0][i] += C[i][m] * RuleValue(b, m, 1);
+      T[1][i] += C[i][m] * RuleSlope(b, m, 1);
     }
   vv = InnerProduct(n, T[0], T[0]), vq = InnerProduct(n, T[0], T[1]), qq = InnerProduct(n, T[1], T[1]);
   det = vv * qq - vq * vq;
@@ -238,13 +241,20 @@ static void TabulateLowDegrees(VpBasis *b)
 
   for (int m = 0; m < PetscMin(VP_LOW_DEGREES, n); m++) {
     for (int i = 0; i < n; i++) {
-      b->low[0][m][i] = b->legendre[i * n + m];
-      for (int j = 0; j < n; j++) b->low[1][m][i] += b->imass[i * n + j] * b->legendre[j * n + m];
+      const Real factor = LegendreFactor(b, m);
+
+      b->low[0][m][i] = (double)(b->legendre[i * n + m] / factor);
+      for (int j = 0; j < n; j++) b->low[1][m][i] += (double)(b->imass[i * n + j] * b->legendre[j * n + m] / factor);
     }
   }
 }
 
 PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
+{
+  return VpBasisCreateFor(VP_QUADRATURE_GAUSS, type, degree, b);
+}
+
+PetscErrorCode VpBasisCreateFor(VpQuadrature quadrature, VpBasisType type, int degree, VpBasis *b)
 {
   int  n = degree + 1;
   Real O[N][N] = {{0}}, T[N][N] = {{0}};
@@ -253,14 +263,15 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscFunctionBegin;
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
-  *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = VpDenseLayers(n)};
+  *b = (VpBasis){.type = type, .quadrature = quadrature, .degree = degree, .n = n, .top = 1, .nt = VpDenseLayers(n)};
+  if (quadrature == VP_QUADRATURE_LOBATTO) b->top = sqrt(degree / (2. * degree + 1));
   if (type == VP_BASIS_GAUSS || type == VP_BASIS_NODES) {
     b->nt = n;
     if (type == VP_BASIS_GAUSS) BuildGaussBasis(n, O);
-    else BuildNodesBasis(n, O);
-  } else BuildOrthonormalBasis(n, O);
+    else BuildNodesBasis(b, O);
+  } else BuildOrthonormalBasis(b, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
-    BuildThinBasis(n, O, T);
+    BuildThinBasis(b, O, T);
     C = T;
     b->nt = 2;
     b->first[1] = n - 2;
@@ -283,8 +294,8 @@ void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])
     Real f = 0, df = 0;
 
     for (int m = 0; m < n; m++) {
-      f += b->legendre[i * n + m] * p[m];
-      df += b->legendre[i * n + m] * dp[m];
+      f += LegendreFactor(b, m) * b->legendre[i * n + m] * p[m];
+      df += LegendreFactor(b, m) * b->legendre[i * n + m] * dp[m];
     }
     phi[i] = (double)f;
     if (dphi) dphi[i] = (double)df;

@@ -10,10 +10,10 @@ void VpBlockBuild(const VpBasis *b, const VpLineKey *key, double penalty, double
   for (int l = 0; l < n; l++) {
     for (int m = 0; m < n; m++) {
       Q[l][m] = l == m;
-      A[l][m] = key->a * LegendreStiff(l, m) / (h * h);
+      A[l][m] = key->a * RuleStiff(b, l, m) / (h * h);
       for (int s = 0; s < 2; s++) {
         const VpFaceTerms face = VpFaceForm(key->side[s], h, key->a, key->h_beyond[s], key->a_beyond[s], scale);
-        const Real        v = LegendreValue(l, s), w = LegendreValue(m, s), q = LegendreSlope(l, s), r = LegendreSlope(m, s);
+        const Real        v = RuleValue(b, l, s), w = RuleValue(b, m, s), q = RuleSlope(b, l, s), r = RuleSlope(b, m, s);
 
         A[l][m] += face.c / h * (face.gamma * v * w - face.mean / h * (q * w + v * r));
       }

@@ -7,11 +7,12 @@
 #define N2 (2 * VP_MAX_N)
 
 typedef struct {
-  int  n;               /* functions per cell */
-  Real a[2], weight[2]; /* coefficients of the cells in the form and in the mass */
-  Real L[N2][N2];
-  int  nc; /* number of constraints: the space has the y with constraint . y = 0 */
-  Real constraint[4][N2];
+  const VpBasis *b;
+  int            n;               /* functions per cell */
+  Real           a[2], weight[2]; /* coefficients of the cells in the form and in the mass */
+  Real           L[N2][N2];
+  int            nc; /* number of constraints: the space has the y with constraint . y = 0 */
+  Real           constraint[4][N2];
 } Line;
 
 static PetscBool ReadsBeyond(VpSide side)
@@ -33,8 +34,8 @@ static void LineTraces(const Line *line, const VpFdmKey *key, int c, int s, Real
   memset(v, 0, N2 * sizeof(Real));
   memset(q, 0, N2 * sizeof(Real));
   for (int m = 0; m < line->n; m++) {
-    v[c * line->n + m] = LegendreValue(m, s) / sqrtl(key->h[c] * line->weight[c]);
-    q[c * line->n + m] = LegendreSlope(m, s) / sqrtl(key->h[c] * line->weight[c]) / key->h[c];
+    v[c * line->n + m] = RuleValue(line->b, m, s) / sqrtl(key->h[c] * line->weight[c]);
+    q[c * line->n + m] = RuleSlope(line->b, m, s) / sqrtl(key->h[c] * line->weight[c]) / key->h[c];
   }
 }
 
@@ -81,18 +82,18 @@ static void StepCoefficients(double step, Real a[2])
   a[1] = exp2l(PetscMax(step, 0) / (Real)VP_STEPS);
 }
 
-static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double penalty, Line *line)
+static void LineCreate(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, Line *line)
 {
-  int  n = degree + 1;
-  Real scale = (Real)penalty * degree * (degree + 1);
+  int  n = b->n;
+  Real scale = (Real)penalty * b->degree * (b->degree + 1);
 
-  *line = (Line){.n = n};
+  *line = (Line){.b = b, .n = n};
   StepCoefficients(key->step, line->a);
   StepCoefficients(key->step + key->skew, line->weight);
   for (int c = 0; c < 2; c++)
     for (int l = 0; l < n; l++)
       for (int m = 0; m < n; m++)
-        line->L[c * n + l][c * n + m] = line->a[c] / line->weight[c] * LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
+        line->L[c * n + l][c * n + m] = line->a[c] / line->weight[c] * RuleStiff(b, l, m) / ((Real)key->h[c] * key->h[c]);
   AddInterface(line, key, 0, 1, scale);
   if (key->side[0] == VP_SIDE_WRAP) AddInterface(line, key, 1, 1, scale);
   else
@@ -220,7 +221,7 @@ void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double pen
   Real      Q[N2][N2];
   double    eigenvalue[N2];
 
-  LineCreate(b->degree, key, space, penalty, &line);
+  LineCreate(b, key, space, penalty, &line);
   memset(F, 0, (size_t)(N * N) * sizeof(double));
   for (int i = 0; i < N; i++) lambda[i] = INFINITY;
   for (int parity = mirrored ? 0 : -1; parity < (mirrored ? 2 : 0); parity++) {

@@ -29,6 +29,24 @@ static inline Real LegendreStiff(int l, int m)
   return (l + m) % 2 ? 0 : 2 * sqrtl((2 * l + 1) * (2 * m + 1)) * low * (low + 1);
 }
 
+/* The same of the polynomials of a basis's rule, whose highest one has the factor b->top. */
+static inline Real LegendreFactor(const VpBasis *b, int m)
+{
+  return m == b->degree ? b->top : 1;
+}
+static inline Real RuleValue(const VpBasis *b, int m, int s)
+{
+  return LegendreFactor(b, m) * LegendreValue(m, s);
+}
+static inline Real RuleSlope(const VpBasis *b, int m, int s)
+{
+  return LegendreFactor(b, m) * LegendreSlope(m, s);
+}
+static inline Real RuleStiff(const VpBasis *b, int l, int m)
+{
+  return LegendreFactor(b, l) * LegendreFactor(b, m) * LegendreStiff(l, m);
+}
+
 /* Evaluates p_0 .. p_{n-1} and, unless dp is NULL, their derivatives. */
 static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
 {

@@ -32,7 +32,7 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
   VpFaceTerms face[2];
 
   for (int l = 0; l < n; l++)
-    for (int m = 0; m < n; m++) K[l * n + m] = LegendreStiff(l, m);
+    for (int m = 0; m < n; m++) K[l * n + m] = RuleStiff(b, l, m);
   VpBasisMatrix(b, b, K, D);
   for (int i = 0; i < n * n; i++) E[i] = D[i];
   VpTidy(b, n, n, E, D);

@@ -35,20 +35,29 @@
    and a basis of continuous functions alone. phihat_{n-1-i}(x) = phihat_i(1-x). */
 typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN, VP_BASIS_GAUSS, VP_BASIS_NODES } VpBasisType;
 
+/* The rule by which masses are found. Lobatto, with n points: all masses are exact but that of the Legendre polynomial of degree k = n - 1,
+   which is 2 + 1/k. In its place stands the polynomial times VpBasis.top = (2 + 1/k)^(-1/2), whose mass is 1. So all formulas stay, if
+   "orthonormal", M and Legendre coefficients are those of the rule. */
+typedef enum { VP_QUADRATURE_GAUSS, VP_QUADRATURE_LOBATTO } VpQuadrature;
+
 enum { VP_LOW_DEGREES = 3 };
 typedef struct {
-  VpBasisType type;
-  int         degree, n;
-  int         nt, first[2];                  /* the traces at end s are made of coefficients [first[s], first[s]+nt) */
-  double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] Legendre coefficients of phihat_i */
-  double      imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N]; /* M^-1, and the integrals of phihat_i' phihat_j' */
-  double      value[2][VP_MAX_N], slope[2][VP_MAX_N];                 /* phihat_i and its outward derivative at 0 and at 1 */
+  VpBasisType  type;
+  VpQuadrature quadrature;
+  int          degree, n;
+  double       top;                           /* factor of the Legendre polynomial of degree n - 1; 1 with Gauss's rule */
+  int          nt, first[2];                  /* the traces at end s are made of coefficients [first[s], first[s]+nt) */
+  double       legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] Legendre coefficients of phihat_i */
+  double       imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N]; /* M^-1, and the integrals of phihat_i' phihat_j' */
+  double       value[2][VP_MAX_N], slope[2][VP_MAX_N];                 /* phihat_i and its outward derivative at 0 and at 1 */
   double expand[2][2][VP_MAX_N]; /* [end][k] the coefficients of least norm whose value and slope at the end are 1 and 0 (k = 0), or 0 and 1
                                     (k = 1) */
-  double low[2][VP_LOW_DEGREES][VP_MAX_N]; /* [0][m][i] what coefficient i adds to the coefficient of the orthonormal Legendre polynomial of
-                                              degree m, [1][m][i] what this polynomial adds to coefficient i; 0 where m >= n */
+  double low[2][VP_LOW_DEGREES]
+            [VP_MAX_N]; /* [0][m][i] what coefficient i of a residual adds to that of the Legendre polynomial of degree m,
+                                              [1][m][i] what this polynomial adds to coefficient i of a function; 0 where m >= n */
 } VpBasis;
-PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
+PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *); /* with Gauss's rule */
+PetscErrorCode VpBasisCreateFor(VpQuadrature, VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
 int            VpBasisMirror(const VpBasis *, int i, double *sign);                     /* j with phihat_j(1-x) = sign phihat_i(x) */
 void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */

@@ -2,11 +2,12 @@
 #include "legendre.h"
 
 /* T [n][n] takes the Legendre coefficients on a cell to those on its first child: T_ml = sqrt(fraction) (p_m, p_l(fraction .)), zero for m
-   > l. */
-static void TabulateFirstChild(int n, double fraction, Real T[])
+   > l, where polynomials have the factors of the basis's rule, and p_m is divided by its factor. */
+static void TabulateFirstChild(const VpBasis *b, double fraction, Real T[])
 {
-  double x[VP_MAX_N], w[VP_MAX_N];
-  Real   p[VP_MAX_N], P[VP_MAX_N];
+  const int n = b->n;
+  double    x[VP_MAX_N], w[VP_MAX_N];
+  Real      p[VP_MAX_N], P[VP_MAX_N];
 
   VpGauss(n, x, w);
   for (int i = 0; i < n * n; i++) T[i] = 0;
@@ -14,7 +15,7 @@ static void TabulateFirstChild(int n, double fraction, Real T[])
     LegendreEvaluate(n, x[q], p, NULL);
     LegendreEvaluate(n, x[q] * fraction, P, NULL);
     for (int m = 0; m < n; m++)
-      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] * sqrtl(fraction);
+      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] * sqrtl(fraction) * LegendreFactor(b, l) / LegendreFactor(b, m);
   }
 }
 
@@ -40,7 +41,7 @@ void VpTransferBuild(const VpBasis *b, double fraction, double P[], double R[])
   double mirrored[2][VP_MAX_N * VP_MAX_N];
 
   for (int c = 0; c < 2; c++) {
-    TabulateFirstChild(n, c ? 1 - fraction : fraction, T);
+    TabulateFirstChild(b, c ? 1 - fraction : fraction, T);
     for (int m = 0; m < n; m++)
       for (int l = 0; l < n; l++) Tt[l * n + m] = T[m * n + l];
     VpBasisMatrix(b, b, T, c ? mirrored[0] : P);

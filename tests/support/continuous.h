@@ -7,11 +7,12 @@
 typedef enum { LEFT_OUT, IDENTITY_ROWS, NATURAL } Sides; /* what the nodes on the boundary are; natural: Neumann sides */
 
 typedef struct {
-  int        dim, degree;
-  PetscInt   cells;   /* along each direction */
-  PetscBool  lobatto; /* masses and stiffnesses by the rule of the nodes */
-  Sides      sides;
-  PetscReal *face;                                          /* [cells + 1] of every direction; NULL: equidistant */
+  int              dim, degree;
+  PetscInt         cells;   /* along each direction */
+  PetscBool        lobatto; /* masses and stiffnesses by the rule of the nodes */
+  Sides            sides;
+  PetscInt         boxes;                                   /* along each direction; 0: 1 */
+  const PetscReal *face;                                    /* [boxes + 1] of every direction; NULL: equidistant */
   double (*coefficient)(const PetscReal center[], int dim); /* NULL: 1 */
 } NodeGrid;
 
@@ -62,9 +63,14 @@ static inline void ElementForms(int degree, PetscBool lobatto, double K[], doubl
   }
 }
 
+/* the i-th face between cells along each direction */
 static inline PetscReal FaceAt(const NodeGrid *g, PetscInt i)
 {
-  return g->face ? g->face[i] : (PetscReal)i / (PetscReal)g->cells;
+  const PetscInt each = g->cells / PetscMax(g->boxes, 1), box = i / each;
+  const double   rest = (double)(i % each) / (double)each;
+
+  if (!g->face) return (PetscReal)i / (PetscReal)g->cells;
+  return rest > 0 ? (1 - rest) * g->face[box] + rest * g->face[box + 1] : g->face[box];
 }
 
 /* number of rows of A */
@@ -199,9 +205,10 @@ static inline PetscErrorCode AssembleGrid(const NodeGrid *g, DM dm, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The DM of the grid, set up. The number of cells is a power of two times `boxes`. */
-static inline PetscErrorCode GridDM(const NodeGrid *g, PetscInt boxes, const char options[], DM *dm)
+/* The DM of the grid, set up. The number of cells is a power of two times that of boxes. */
+static inline PetscErrorCode GridDM(const NodeGrid *g, const char options[], DM *dm)
 {
+  const PetscInt   boxes = PetscMax(g->boxes, 1);
   const PetscReal  lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
   const PetscInt   n[3] = {boxes, boxes, boxes};
   VPatchDGBoundary boundary[6];
@@ -224,7 +231,7 @@ static inline PetscErrorCode GridDM(const NodeGrid *g, PetscInt boxes, const cha
 
 /* A problem with the grid's matrix and random b, orthogonal to constants where these are the null space. The KSP's PC has the
    element restriction. */
-static inline PetscErrorCode GridProblem(const NodeGrid *g, PetscInt boxes, const char options[], Problem *p)
+static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[], Problem *p)
 {
   PetscRandom  random;
   MatNullSpace constants;
@@ -232,7 +239,7 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, PetscInt boxes, cons
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(GridDM(g, boxes, options, &p->dm));
+  PetscCall(GridDM(g, options, &p->dm));
   PetscCall(AssembleGrid(g, p->dm, &p->A));
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));

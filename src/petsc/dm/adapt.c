@@ -101,6 +101,8 @@ static PetscErrorCode AdaptCells(DM dm, const int8_t mark[], DM *out)
   VpMesh             mesh;
 
   PetscFunctionBegin;
+  PetscCheck(dg->quadrature == VPATCHDG_QUADRATURE_GAUSS, dg->mesh->comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_quadrature lobatto needs cells of one level: cells are refined one by one with -dm_vpatchdg_quadrature gauss");
   PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(VpOperatorGiven(dg->op)), VpOperatorGiven(dg->op)->coefficient, &mesh, &a));
   error = DestroyIf(DMVPatchDGCheckMesh(dm, mesh), &mesh);
   if (!error) error = DestroyIf(DMVPatchDGDoctorAdaptive(dm, mesh), &mesh);

@@ -15,7 +15,11 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
   }
   PetscCheck(dg->basis == VPATCHDG_BASIS_GAUSS || !dg->mesh->geometry->map, comm, PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_basis legendre has no mapped cells: use -dm_vpatchdg_basis gauss");
+  if (dg->quadrature == VPATCHDG_QUADRATURE_LOBATTO) PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_quadrature lobatto"));
   if (dg->basis == VPATCHDG_BASIS_LEGENDRE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(dg->quadrature == VPATCHDG_QUADRATURE_GAUSS, comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_quadrature lobatto is for boxes with one coefficient, or a diagonal tensor, per cell: maps and coefficients as "
+             "functions of points, with the Gauss basis, have -dm_vpatchdg_quadrature gauss");
   PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_basis gauss"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,11 +31,12 @@ enum {
   MAP, /* 0: none; 1: a vector of nodes follows; 2 + i: VpMapKinds[i], of NUMBERS */
   MAP_DEGREE,
   NUMBERS,
-  HEAD = NUMBERS + VP_MAP_NUMBERS
+  QUADRATURE = NUMBERS + VP_MAP_NUMBERS,
+  HEAD
 };
 enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LISTS };
 #define MAGIC_NUMBER   7690472071.
-#define VERSION_NUMBER 2
+#define VERSION_NUMBER 3
 
 static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient", "vpatchdg_nodes"};
 
@@ -86,6 +87,7 @@ static void FillHead(DM dm, PetscReal head[])
   head[ADAPTIVE] = VpMeshIsAdaptive(dg->mesh);
   head[WIDTH] = dg->op->given.coefficient ? VpProblemWidth(&dg->op->given) : 0;
   head[BASIS] = (PetscReal)dg->basis;
+  head[QUADRATURE] = (PetscReal)dg->quadrature;
   head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
   head[MAP_DEGREE] = (PetscReal)dg->map_degree;
   for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
@@ -296,6 +298,7 @@ static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
   PetscCheck(map >= 0 && map < 2 + kinds, comm, PETSC_ERR_FILE_UNEXPECTED,
              "DMLoad(): the settings in the file are damaged, there is no map with the number %" PetscInt_FMT, map);
   PetscCall(DMVPatchDGSet(dm, VP_DM_BASIS, x[BASIS]));
+  PetscCall(DMVPatchDGSet(dm, VP_DM_QUADRATURE, x[QUADRATURE]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
   PetscCall(DMVPatchDGSetMapKind(dm, map > 1 ? VpMapKinds[map - 2].name : "none", map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
   if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);

@@ -76,6 +76,7 @@ typedef struct {
   VpMapSettings            map;
   PetscInt                 map_degree; /* 0: the degree */
   PetscReal                penalty, reaction;
+  VPatchDGQuadrature       quadrature;
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */
   PetscBool                serial;                      /* one thread at a time calls functions of points, and the map */

@@ -135,8 +135,12 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   }
   op->refct = 1;
   op->mesh = VpReference(dg->mesh);
-  op->problem =
-    (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
+  op->problem = (VpProblem){.degree = (int)dg->degree,
+                            .quadrature = (VpQuadrature)dg->quadrature,
+                            .penalty = dg->penalty,
+                            .reaction = dg->reaction,
+                            .coefficient = a,
+                            .tensor = tensor};
   op->given = op->problem;
   if (dg->basis == VPATCHDG_BASIS_GAUSS) {
     const PetscErrorCode error = DMVPatchDGMakeMetric(dm, &op->problem);

@@ -317,7 +317,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
     PetscCall(EstimateMetric(dm, x, f, &e.sides, eta));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
+  PetscCall(VpBasisCreateFor(e.problem->quadrature, VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
   e.dim = e.mesh->dim;
   e.n = e.basis.n;
   e.m = (int)PetscPowInt(e.n, e.dim - 1);

@@ -105,7 +105,10 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   PetscCheck(source->basis == target->basis, target->mesh->comm, PETSC_ERR_ARG_INCOMP,
              "%s: the DMs have the bases %s and %s, which have to be the same", caller, VPatchDGBases[source->basis],
              VPatchDGBases[target->basis]);
-  PetscCall(VpBasisCreate(target->op->problem.outer, (int)target->degree, &basis));
+  PetscCheck(source->quadrature == target->quadrature, target->mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "%s: the DMs have the quadratures %s and %s, which have to be the same", caller, VPatchDGQuadratures[source->quadrature],
+             VPatchDGQuadratures[target->quadrature]);
+  PetscCall(VpBasisCreateFor(target->op->problem.quadrature, target->op->problem.outer, (int)target->degree, &basis));
   h.dim = target->mesh->dim;
   h.n = basis.n;
   VpTransferHalves(&basis, h.P, h.R);

@@ -62,7 +62,8 @@ static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const Petsc
    the mean of the cells' values, weighted by their coefficient divided by the square of their width. With `KSPFGMRES` it takes 5 to 7
    iterations for eight digits on uniform grids, for every degree and width of cells. It is symmetric if the cycle is
    (-pc_vpatchdg_symmetric), for `KSPCG`, unless -pc_vpatchdg_jacobi is after. By default, the price of a cycle in products with the matrix
-   decides on Jacobi steps: none below 2, one after the cycle below 4, else one before and one after it. -ksp_view shows which were taken.
+   decides on Jacobi steps: none below 2, one after the cycle below 4, else one before and one after it; with
+   `VPATCHDG_QUADRATURE_LOBATTO` none below 8, else one. -ksp_view shows which were taken.
 
    A matrix that is a multiple of the form is recognised by its diagonal. If the diagonals of matrix and form differ otherwise by more than
    a factor of 4, the preconditioner warns. If the DM has Neumann sides alone and no reaction, it leaves constants out of residuals

@@ -277,14 +277,16 @@ static PetscErrorCode FindPrice(PC pc, PetscReal *price)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define SOME 2 /* price of a cycle in products with A from which one Jacobi step pays ... */
-#define MANY 4 /* ... and from which two do */
+#define SOME 2 /* price of a cycle in products with A from which one Jacobi step pays, ... */
+#define MANY 4 /* ... from which two do, ... */
+#define MOST 8 /* ... and from which one does with the masses of the Gauss-Lobatto rule */
 
 static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
 {
   const VpPCBase    *inverse = pc->data;
   const VpContinuous c = inverse->continuous;
   PetscReal          price = 0;
+  const PetscBool    lumped = (PetscBool)(c->op->problem.quadrature == VP_QUADRATURE_LOBATTO);
 
   PetscFunctionBegin;
   c->jacobi = inverse->jacobi;
@@ -294,13 +296,14 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
              VpJacobiNames[inverse->jacobi], VpTypeName((PetscObject)pc->pmat));
   if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindPrice(pc, &price));
-  c->jacobi = !diagonal || price < SOME ? VP_JACOBI_NONE : price < MANY ? VP_JACOBI_AFTER : VP_JACOBI_BOTH;
+  c->jacobi = !diagonal || price < (lumped ? MOST : SOME) ? VP_JACOBI_NONE : price < MANY || lumped ? VP_JACOBI_AFTER : VP_JACOBI_BOTH;
   if (diagonal) PetscCall(PetscSNPrintf(c->why, sizeof(c->why), "auto: a cycle costs about %.1f products with A", (double)price));
   else PetscCall(PetscStrncpy(c->why, "auto: the matrix gives no diagonal", sizeof(c->why)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define DAMPING 0.8 /* the most ... */
+#define DAMPING 0.8 /* the most, ... */
+#define LUMPED  0.7 /* ... with the masses of the Gauss-Lobatto rule, ... */
 #define OF_CELL 1.4 /* ... and this divided by the largest eigenvalue of a cell */
 
 /* step = damping / A_ii, at loose entries 1 / A_ii */
@@ -316,7 +319,8 @@ static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
   PetscCall(ChooseSteps(pc, (PetscBool)(diagonal != NULL)));
   if (c->jacobi == VP_JACOBI_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpNodesLargest(c->nodes, &c->op->problem, &most));
-  c->damping = PetscMin(DAMPING, OF_CELL / most);
+  c->damping = c->op->problem.quadrature == VP_QUADRATURE_LOBATTO ? LUMPED : DAMPING;
+  c->damping = PetscMin(c->damping, OF_CELL / most);
   PetscCall(VecDuplicate(c->one, &c->step));
   PetscCall(VecGetArrayRead(diagonal, &d));
   PetscCall(VecGetArrayRead(c->one, &one));
