@@ -124,6 +124,16 @@ for my $ranks (1, 2) {
 my $out = run(2, 'plain', "-dll_append $build/lib/libvpatchdg.so -options_file share/vpatchdg/options/richardson.opts -dm_refine 2");
 like($out, qr/CONVERGED_RTOL/, 'plain_reads_options_files');
 
+# stencil: nothing but PETSc, finite differences, and a plugin
+for my $ranks (1, 2) {
+  for (['', 8, 'rows of the identity'], ['-dim 3 -da_grid_x 20', 8, 'rows of the identity'], ['-neumann', 9, 'centers, Neumann']) {
+    my ($options, $most, $says) = @$_;
+    my $out = run($ranks, 'stencil', "-dll_append $build/lib/libvpatchdg.so -ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg $options -ksp_view");
+    my ($its, $residual) = $out =~ /after (\d+) iterations, true relative residual (\S+)/;
+    ok(defined $residual && $residual <= 2e-8 && $its <= $most && $out =~ /$says/, "stencil_solves_with_the_plugin $options, $ranks ranks") or diag($out);
+  }
+}
+
 # no solution but 0: a residual all the same
 like(run(1, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_boundary periodic -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
   qr/true relative residual 0\.0e\+00/, 'plain_reports_a_residual_of_b_0');

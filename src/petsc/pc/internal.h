@@ -13,9 +13,13 @@ typedef struct {
   char              why[160]; /* the reason, for -ksp_view */
 } VpChoice;
 
+/* what the points of a DMDA are */
+typedef enum { VP_POINTS_AUTO, VP_POINTS_NODES, VP_POINTS_CENTERS } VpPoints;
+
 typedef struct {
   VpPCBase       inverse;
   VpCycleOptions options;
+  VpPoints       points;
   PetscInt       pre, post; /* numbers of sweeps requested; pre PETSC_DECIDE: depends on the symmetry of the cycle */
   VpCycle        cycle;
   VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
@@ -33,6 +37,9 @@ static inline PC_VPatchDG *PCVPatchDGData(PC pc)
 /* rehearse.c: on a device, runs in advance the one-time work of a first solve */
 PetscErrorCode PCVPatchDGRehearse(PC);
 
+/* restriction.c: VpPCBaseOps.adopt */
+PetscErrorCode PCVPatchDGAdopt(PC);
+
 /* settings.c */
 enum {
   VP_PC_SPACE,
@@ -42,6 +49,7 @@ enum {
   VP_PC_CORNERS,
   VP_PC_SYMMETRIC,
   VP_PC_JACOBI,
+  VP_PC_POINTS,
   VP_PC_CYCLE_TYPE,
   VP_PC_COLORS,
   VP_PC_CELL_SWEEPS,

@@ -1,5 +1,6 @@
 /* Gives PCVPATCHDG the element restriction of a continuous operator. */
-#include "internal.h"
+#include "stencil.h"
+#include <petscdmda.h>
 
 /* number of nodes of a cell of this degree */
 static PetscInt CountNodes(DM dm, PetscInt degree)
@@ -7,10 +8,73 @@ static PetscInt CountNodes(DM dm, PetscInt degree)
   return PetscPowInt(degree + 1, DMVPatchDGData(dm)->mesh->dim);
 }
 
+/* Takes over a reference to the DM and the nodes. */
+static PetscErrorCode TakeRestriction(PC pc, DM dm, PetscInt *node)
+{
+  VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VpPCBaseReset(pc));
+  PetscCall(VpContinuousDestroy(pc));
+  PetscCall(PetscNew(&inverse->continuous));
+  inverse->continuous->dm = dm;
+  inverse->continuous->node = node;
+  pc->ops->applyrichardson = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *da: the DMDA that the Pmat is a matrix of, or NULL */
+static PetscErrorCode FindDA(PC pc, DM *da)
+{
+  PetscBool is = PETSC_FALSE;
+  VpMatrix  matrix;
+  PetscInt  rows, dof, n[3];
+
+  PetscFunctionBegin;
+  *da = NULL;
+  PetscCall(VpMatrixFind(pc->pmat, &matrix));
+  if (matrix) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDM(pc->pmat, da));
+  if (!*da) *da = pc->dm;
+  if (*da) PetscCall(PetscObjectTypeCompare((PetscObject)*da, DMDA, &is));
+  if (is) {
+    PetscCall(DMDAGetInfo(*da, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+    PetscCall(MatGetSize(pc->pmat, &rows, NULL));
+    is = (PetscBool)(rows == dof * n[0] * n[1] * n[2]);
+  }
+  if (!is) *da = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGAdopt(PC pc)
+{
+  VpPCBase      *inverse = pc->data;
+  const KSP      ksp = inverse->ksp;
+  VpStencil      stencil;
+  VpStencilCells cells;
+  DM             da;
+
+  PetscFunctionBegin;
+  if (inverse->continuous && !inverse->continuous->adopted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindDA(pc, &da));
+  if (!da) {
+    PetscCall(VpContinuousDestroy(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
+  PetscCall(VpStencilConvert(&stencil, PCVPatchDGData(pc)->points, ((PetscObject)pc)->prefix, &cells));
+  PetscCall(VpStencilDestroy(&stencil));
+  PetscCall(TakeRestriction(pc, cells.dm, cells.node));
+  inverse->ksp = ksp;
+  inverse->continuous->adopted = PETSC_TRUE;
+  inverse->continuous->centered = cells.centered;
+  PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Stores the restriction. same: the number of cells is the DM's on this rank */
 static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const PetscInt node[], const char wrong[])
 {
-  VpPCBase      *inverse = pc->data;
   DM_VPatchDG   *dg = dm->data;
   const PetscInt n = dg->mesh->nown * CountNodes(dm, dg->degree);
   PetscInt      *copy;
@@ -22,12 +86,7 @@ static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const Petsc
   PetscCall(PetscMalloc1(n + 1, &copy));
   PetscCall(PetscArraycpy(copy, node, n));
   PetscCall(PetscObjectReference((PetscObject)dm));
-  PetscCall(VpPCBaseReset(pc));
-  PetscCall(VpContinuousDestroy(pc));
-  PetscCall(PetscNew(&inverse->continuous));
-  inverse->continuous->dm = dm;
-  inverse->continuous->node = copy;
-  pc->ops->applyrichardson = NULL;
+  PetscCall(TakeRestriction(pc, dm, copy));
   VpPCBaseChanged(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,6 +20,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_JACOBI] = VP_SETTING(ENUM, PC_VPatchDG, inverse.jacobi, VP_JACOBI_AUTO, "-pc_vpatchdg_jacobi", NULL, "Jacobi steps",
                               "Jacobi steps beside the cycle of a continuous operator: after it, both before and after; auto: by the price",
                               .names = VpJacobiNames),
+  [VP_PC_POINTS] =
+    VP_SETTING(ENUM, PC_VPatchDG, points, VP_POINTS_AUTO, "-pc_vpatchdg_points", NULL, "points of a DMDA",
+               "What the points of a DMDA are: nodes or centers of cells; auto: by the rows on its sides", .names = VpPointsNames),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
   [VP_PC_COLORS] = VP_SETTING(INT, PC_VPatchDG, options.colors, PETSC_DECIDE, "-pc_vpatchdg_colors", NULL, "colours",

@@ -9,8 +9,13 @@
    Level: beginner
 
    Notes:
-   The Pmat must be a matrix of a `DMVPATCHDG`, made by `DMCreateMatrix()` or by a KSP with `KSPSetDM()`. The preconditioner takes the mesh,
+   The Pmat is a matrix of a `DMVPATCHDG`, made by `DMCreateMatrix()` or by a KSP with `KSPSetDM()`. The preconditioner takes the mesh,
    the space and the coefficient from this matrix.
+
+   It may also be a continuous operator. A matrix of continuous elements needs `PCVPatchDGSetElementRestriction()`. A five-point or
+   seven-point matrix on a `DMDA` with one unknown per point needs nothing: from its entries the preconditioner reads which rows are those
+   of the identity, the conditions on the other sides, the distances of points (if the `DMDA` has no coordinates) and the coefficient, and
+   makes a `DMVPATCHDG` of degree 1 with the points as nodes. Rows must not be divided by volumes that differ.
 
    By default, the cycle makes one sweep with the full space and the exact residual after the coarse correction, which measurements have
    shown to be fastest. The cycle runs in single precision with `KSPFGMRES`, with `KSPRICHARDSON`, and with `KSPCG` and
@@ -132,6 +137,7 @@ static PetscErrorCode GetColumns(PC pc, PetscInt n, VpColumns *columns, PetscInt
 }
 
 static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
+                                .adopt = PCVPatchDGAdopt,
                                 .build = BuildCycle,
                                 .clear = ClearCycle,
                                 .begin = BeginCycle,

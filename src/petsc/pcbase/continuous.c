@@ -295,6 +295,11 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
              PETSC_ERR_SUP, "-pc_vpatchdg_jacobi %s needs the diagonal of the matrix, and its type %s gives none: set MATOP_GET_DIAGONAL",
              VpJacobiNames[inverse->jacobi], VpTypeName((PetscObject)pc->pmat));
   if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (diagonal && c->centered) {
+    c->jacobi = VP_JACOBI_BOTH;
+    PetscCall(PetscStrncpy(c->why, "auto: centers of cells, or a coefficient that varies", sizeof(c->why)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(FindPrice(pc, &price));
   c->jacobi = !diagonal || price < (lumped ? MOST : SOME) ? VP_JACOBI_NONE : price < MANY || lumped ? VP_JACOBI_AFTER : VP_JACOBI_BOTH;
   if (diagonal) PetscCall(PetscSNPrintf(c->why, sizeof(c->why), "auto: a cycle costs about %.1f products with A", (double)price));

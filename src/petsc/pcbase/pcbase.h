@@ -14,6 +14,7 @@ typedef struct {
   PetscErrorCode (*clear)(PC);
   PetscErrorCode (*begin)(PC, VpVector *r);                                                    /* *r: the vector that r will enter */
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
+  PetscErrorCode (*adopt)(PC); /* makes `continuous` for a Pmat of a DM of another type, if the type can; NULL: it never can */
   /* The following are NULL if the type does not depend on the KSP. `prepare` precedes `build`. Ensures: an error if the type cannot be
      built. *later: the first application builds it */
   PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
@@ -31,20 +32,23 @@ typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH }
 typedef struct VpContinuous_ *VpContinuous;
 struct VpContinuous_ {
   DM            dm;
-  PetscInt     *node;       /* [own cells][n^dim] as given */
-  VpNodes       nodes;      /* NULL until set up */
-  VpOperator    op;         /* of which the weights are */
-  PetscReal     scale;      /* median of the quotients of the diagonals of A and of the mesh's form ... */
-  PetscReal     spread[2];  /* ... and the least and the largest of them; 0: A has no diagonal */
-  PetscInt      nloose;     /* number of loose entries on all ranks */
-  PetscBool     coupled;    /* Other rows of A have nonzero entries in loose columns. */
-  VpJacobiSteps jacobi;     /* the steps that are done, not auto */
-  PetscReal     damping;    /* of these */
-  char          why[64];    /* the reason, for -ksp_view */
-  PetscReal     eigenvalue; /* (e, A e) of the constant e of norm 1, if that is needed */
-  Vec           one;        /* 1, but 0 at loose entries */
-  Vec           loose;      /* 1/A_ii at loose entries, else 0; NULL: none are */
-  Vec           step;       /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
+  PetscInt     *node;        /* [own cells][n^dim] as given */
+  PetscBool     adopted;     /* Both were made from the Pmat's own DM. */
+  char          origin[192]; /* then: what was found there, for -ksp_view */
+  PetscBool     centered;    /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
+  VpNodes       nodes;       /* NULL until set up */
+  VpOperator    op;          /* of which the weights are */
+  PetscReal     scale;       /* median of the quotients of the diagonals of A and of the mesh's form ... */
+  PetscReal     spread[2];   /* ... and the least and the largest of them; 0: A has no diagonal */
+  PetscInt      nloose;      /* number of loose entries on all ranks */
+  PetscBool     coupled;     /* Other rows of A have nonzero entries in loose columns. */
+  VpJacobiSteps jacobi;      /* the steps that are done, not auto */
+  PetscReal     damping;     /* of these */
+  char          why[64];     /* the reason, for -ksp_view */
+  PetscReal     eigenvalue;  /* (e, A e) of the constant e of norm 1, if that is needed */
+  Vec           one;         /* 1, but 0 at loose entries */
+  Vec           loose;       /* 1/A_ii at loose entries, else 0; NULL: none are */
+  Vec           step;        /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
   Vec           work[4];
 };
 

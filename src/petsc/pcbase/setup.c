@@ -135,6 +135,7 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
   PetscBool renew;
 
   PetscFunctionBegin;
+  if (inverse->ops->adopt && pc->pmat) PetscCall(inverse->ops->adopt(pc));
   if (inverse->continuous) PetscCall(VpContinuousSetUp(pc, &p));
   else PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
   PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),

@@ -15,6 +15,7 @@ const char *const VPatchDGQuadratures[] = {"gauss", "lobatto", "VPatchDGQuadratu
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
 
 const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};
+const char *const VpPointsNames[] = {"auto", "nodes", "centers", "VpPoints", "VP_POINTS_", NULL};
 const char *const VpJacobiNames[] = {"auto", "none", "after", "both", "VpJacobiSteps", "VP_JACOBI_", NULL};
 const char *const VpCoarsenNames[] = {"local", "full", "VpCoarsen", "VP_COARSEN_", NULL};
 const char *const VpMetricNames[] = {"cell", "const", "VpMetricKind", "VP_METRIC_", NULL};

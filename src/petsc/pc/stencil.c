@@ -1,0 +1,281 @@
+/* Reads the couplings of points from a matrix on a DMDA. */
+#include "stencil.h"
+#include <petscdmda.h>
+
+#define SMALL 1e-8 /* of the largest entry of a row: rounding errors */
+
+/* entries of the rows of own points */
+typedef struct {
+  PetscInt        ghost[3], width[3];               /* the first local point, and the number of local points along each direction */
+  const PetscInt *global;                           /* [local points] their rows; negative: none */
+  PetscScalar    *up[3], *down[3], *identity, *sum; /* [own] coupling to the next and to the last point; identity; sum of the row */
+} Rows;
+
+static PetscErrorCode CheckDA(DM da, VpStencil *s)
+{
+  DMBoundaryType type[3];
+  PetscInt       dim, dof, width;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(da, &dim, &s->n[0], &s->n[1], &s->n[2], NULL, NULL, NULL, &dof, &width, &type[0], &type[1], &type[2], NULL));
+  s->da = da;
+  s->dim = (int)dim;
+  PetscCheck(dim >= 2, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP, "-pc_type vpatchdg: DMDAs of two or three dimensions, not of one");
+  PetscCheck(dof == 1, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+             "-pc_type vpatchdg: the DMDA has %" PetscInt_FMT " unknowns a point; with one, its matrices are preconditioned", dof);
+  PetscCheck(width >= 1, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP, "-pc_type vpatchdg: the DMDA needs a stencil width of 1");
+  PetscCall(DMDAGetCorners(da, &s->start[0], &s->start[1], &s->start[2], &s->count[0], &s->count[1], &s->count[2]));
+  s->own = s->count[0] * s->count[1] * s->count[2];
+  for (int d = 0; d < s->dim; d++) {
+    s->periodic[d] = (PetscBool)(type[d] == DM_BOUNDARY_PERIODIC);
+    PetscCheck(s->n[d] >= 3, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+               "-pc_type vpatchdg: the DMDA has %" PetscInt_FMT " points in direction %c, and needs 3", s->n[d], (char)('x' + d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* at [3] of an own point */
+static void FindPoint(const VpStencil *s, PetscInt i, PetscInt at[3])
+{
+  at[0] = s->start[0] + i % s->count[0];
+  at[1] = s->start[1] + i / s->count[0] % s->count[1];
+  at[2] = s->start[2] + i / s->count[0] / s->count[1];
+}
+
+/* number of a local point; `step` points farther along d; -1: there is none */
+static PetscInt LocalOf(const VpStencil *s, const Rows *r, const PetscInt at[3], int d, PetscInt step)
+{
+  PetscInt local = 0;
+
+  if (!s->periodic[d] && (at[d] + step < 0 || at[d] + step >= s->n[d])) return -1;
+  for (int e = 2; e >= 0; e--) local = local * r->width[e] + at[e] + (e == d ? step : 0) - r->ghost[e];
+  return local;
+}
+
+/* *wrong: 1 an entry of another point, 2 a positive one off the diagonal */
+static PetscErrorCode ReadRow(const VpStencil *s, Rows *r, Mat A, PetscInt i, int *wrong)
+{
+  const PetscScalar *value;
+  const PetscInt    *column;
+  PetscReal          most = 0, off = 0;
+  PetscInt           n, at[3], row;
+  PetscScalar        sum = 0;
+
+  PetscFunctionBegin;
+  FindPoint(s, i, at);
+  row = r->global[LocalOf(s, r, at, 0, 0)];
+  PetscCall(MatGetRow(A, row, &n, &column, &value));
+  for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscBool known = (PetscBool)(column[k] == row);
+
+    sum += value[k];
+    if (column[k] != row) off = PetscMax(off, PetscAbsScalar(value[k]));
+    for (int d = 0; d < s->dim && !known; d++) {
+      for (int up = 0; up < 2 && !known; up++) {
+        const PetscInt there = LocalOf(s, r, at, d, up ? 1 : -1);
+
+        if (there < 0 || r->global[there] != column[k]) continue;
+        known = PETSC_TRUE;
+        (up ? r->up : r->down)[d][i] = -value[k];
+        if (PetscRealPart(value[k]) > SMALL * most) *wrong = 2;
+      }
+    }
+    if (!known && PetscAbsScalar(value[k]) > SMALL * most) *wrong = 1;
+  }
+  PetscCall(MatRestoreRow(A, row, &n, &column, &value));
+  r->sum[i] = sum;
+  r->identity[i] = off <= SMALL * most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReadRows(const VpStencil *s, Rows *r, Mat A)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  int            wrong = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < s->own; i++) PetscCall(ReadRow(s, r, A, i, &wrong));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(wrong != 2, comm, PETSC_ERR_SUP,
+             "-pc_type vpatchdg: the matrix of the DMDA has positive entries off the diagonal, which -div(a grad u) has not");
+  PetscCheck(wrong != 1, comm, PETSC_ERR_SUP,
+             "-pc_type vpatchdg: the matrix of the DMDA couples more than neighbours along the directions, and five-point and seven-point "
+             "stencils are known. For others see PCVPatchDGSetElementRestriction()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* values on local points of a vector with these own values, in a local vector of the DMDA */
+static PetscErrorCode FillGhosts(const VpStencil *s, const PetscScalar own[], Vec *local)
+{
+  Vec          global;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalVector(s->da, &global));
+  PetscCall(VecGetArrayWrite(global, &values));
+  PetscCall(PetscArraycpy(values, own, s->own));
+  PetscCall(VecRestoreArrayWrite(global, &values));
+  PetscCall(DMCreateLocalVector(s->da, local));
+  PetscCall(VecSet(*local, 0));
+  PetscCall(DMGlobalToLocal(s->da, global, INSERT_VALUES, *local));
+  PetscCall(DMRestoreGlobalVector(s->da, &global));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares what a point and the next one along d say of their coupling, and takes the larger. */
+static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscScalar identity[])
+{
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
+  const PetscScalar *down;
+  int                apart = 0;
+  Vec                local;
+
+  PetscFunctionBegin;
+  PetscCall(FillGhosts(s, r->down[d], &local));
+  PetscCall(VecGetArrayRead(local, &down));
+  for (PetscInt i = 0; i < s->own; i++) {
+    PetscInt at[3], there;
+
+    FindPoint(s, i, at);
+    there = LocalOf(s, r, at, d, 1);
+    if (there < 0) continue;
+    if (r->identity[i] == 0 && identity[there] == 0 &&
+        PetscAbsScalar(down[there] - r->up[d][i]) > SMALL * PetscMax(PetscAbsScalar(down[there]), PetscAbsScalar(r->up[d][i])))
+      apart = 1;
+    if (PetscRealPart(down[there]) > PetscRealPart(r->up[d][i])) r->up[d][i] = down[there];
+  }
+  PetscCall(VecRestoreArrayRead(local, &down));
+  PetscCall(VecDestroy(&local));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(!apart, comm, PETSC_ERR_SUP,
+             "-pc_type vpatchdg: the matrix of the DMDA is not symmetric, as with advection or rows that are scaled by themselves");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds up what own points on sides say of these, and the logarithms of couplings. up: on local points */
+static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar identity[], double logs[6])
+{
+  for (PetscInt i = 0; i < s->own; i++) {
+    PetscInt at[3];
+    int      onsides = 0;
+
+    FindPoint(s, i, at);
+    for (int d = 0; d < s->dim; d++) {
+      onsides += !s->periodic[d] && (at[d] == 0 || at[d] == s->n[d] - 1);
+      if (PetscRealPart(r->up[d][i]) <= 0) continue;
+      logs[d] += log(PetscRealPart(r->up[d][i]));
+      logs[3 + d]++;
+    }
+    for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
+      const int      d = side / 2;
+      const PetscInt inside = LocalOf(s, r, at, d, side % 2 ? -1 : 1), here = LocalOf(s, r, at, d, 0);
+
+      if (s->periodic[d] || at[d] != (side % 2 ? s->n[d] - 1 : 0)) continue;
+      s->rows[side]++;
+      s->fixed[side] += PetscRealPart(r->identity[i]);
+      if (r->identity[i] != 0) continue;
+      s->sum[side] += PetscRealPart(r->sum[i]);
+      s->inner[side] += PetscRealPart((side % 2 ? r->down : r->up)[d][i]);
+      for (int e = 0; e < s->dim && identity[inside] == 0; e++) {
+        if (e == d) continue;
+        s->along[side] += PetscRealPart(up[e][here]);
+        s->next[side] += PetscRealPart(up[e][inside]);
+      }
+    }
+  }
+}
+
+static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScalar identity[])
+{
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
+  const PetscScalar *up[3];
+  double             logs[6] = {0};
+  Vec                local[3];
+
+  PetscFunctionBegin;
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(FillGhosts(s, r->up[d], &local[d]));
+    PetscCall(VecGetArrayRead(local[d], &up[d]));
+  }
+  SumUp(s, r, up, identity, logs);
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(VecRestoreArrayRead(local[d], &up[d]));
+    PetscCall(VecDestroy(&local[d]));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sum, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->inner, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->along, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->next, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->rows, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->fixed, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 6, MPI_DOUBLE, MPI_SUM, comm));
+  for (int d = 0; d < s->dim; d++) {
+    PetscCheck(logs[3 + d] > 0, comm, PETSC_ERR_SUP, "-pc_type vpatchdg: the matrix of the DMDA couples no points in direction %c",
+               (char)('x' + d));
+    s->typical[d] = exp(logs[d] / logs[3 + d]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillStencil(VpStencil *s, Rows *r, Mat A)
+{
+  const PetscScalar *identity;
+  Vec                local;
+
+  PetscFunctionBegin;
+  PetscCall(ReadRows(s, r, A));
+  PetscCall(FillGhosts(s, r->identity, &local));
+  PetscCall(VecGetArrayRead(local, &identity));
+  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity));
+  PetscCall(MeasureSides(s, r, identity));
+  PetscCall(VecRestoreArrayRead(local, &identity));
+  PetscCall(VecDestroy(&local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
+{
+  ISLocalToGlobalMapping mapping;
+  PetscBool              reads;
+  Rows                   r = {.global = NULL};
+
+  PetscFunctionBegin;
+  *s = (VpStencil){.dim = 0};
+  PetscCall(CheckDA(da, s));
+  PetscCall(MatHasOperation(A, MATOP_GET_ROW, &reads));
+  PetscCheck(
+    reads, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+    "-pc_type vpatchdg reads what it needs from the entries of a DMDA's matrix, and this one, of type %s, has none. For a shell see "
+    "PCVPatchDGSetElementRestriction()",
+    VpTypeName((PetscObject)A));
+  PetscCall(DMDAGetGhostCorners(da, &r.ghost[0], &r.ghost[1], &r.ghost[2], &r.width[0], &r.width[1], &r.width[2]));
+  PetscCall(DMGetLocalToGlobalMapping(da, &mapping));
+  PetscCall(ISLocalToGlobalMappingGetIndices(mapping, &r.global));
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(DMCreateGlobalVector(da, &s->up[d]));
+    PetscCall(VecSet(s->up[d], 0));
+    PetscCall(VecGetArray(s->up[d], &r.up[d]));
+    PetscCall(PetscCalloc1(s->own, &r.down[d]));
+  }
+  PetscCall(DMCreateGlobalVector(da, &s->identity));
+  PetscCall(VecGetArrayWrite(s->identity, &r.identity));
+  PetscCall(PetscCalloc1(s->own, &r.sum));
+  PetscCall(FillStencil(s, &r, A));
+  PetscCall(PetscFree(r.sum));
+  PetscCall(VecRestoreArrayWrite(s->identity, &r.identity));
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(PetscFree(r.down[d]));
+    PetscCall(VecRestoreArray(s->up[d], &r.up[d]));
+  }
+  PetscCall(ISLocalToGlobalMappingRestoreIndices(mapping, &r.global));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpStencilDestroy(VpStencil *s)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; d++) PetscCall(VecDestroy(&s->up[d]));
+  PetscCall(VecDestroy(&s->identity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

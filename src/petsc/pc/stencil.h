@@ -1,0 +1,44 @@
+/* Five-point and seven-point matrices on a DMDA, as continuous operators of degree 1. */
+#pragma once
+#include "internal.h"
+
+/* what the points beside a side of the DMDA say of it */
+typedef enum {
+  VP_STENCIL_PERIODIC,
+  VP_STENCIL_IDENTITY, /* rows of the identity: Dirichlet, at nodes */
+  VP_STENCIL_NATURAL,  /* nodes with half weights: Neumann */
+  VP_STENCIL_OUTSIDE,  /* the Dirichlet nodes are outside of the DMDA */
+  VP_STENCIL_CENTERS,  /* centres of cells, Neumann */
+  VP_STENCIL_HALF      /* centres of cells, Dirichlet at half a width */
+} VpStencilSide;
+
+/* A stencil along every direction, of own points. */
+typedef struct {
+  DM        da;
+  int       dim;
+  PetscInt  n[3], start[3], count[3], own; /* points of all ranks; own ones, and their number */
+  PetscBool periodic[3];
+  Vec       up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
+  Vec       identity; /* 1: the row is that of the identity */
+  double    sum[6];   /* [side] sum over its rows of their sums, ... */
+  double    inner[6]; /* ... of the couplings to points inside, ... */
+  double    along[6]; /* ... of the couplings along the side, ... */
+  double    next[6];  /* ... and of these one point farther inside */
+  double    rows[6];  /* number of its rows; those of the identity */
+  double    fixed[6];
+  double    typical[3]; /* geometric mean of the couplings along each direction */
+} VpStencil;
+/* Reads an assembled matrix on a DMDA. Ensures: errors on all ranks where it has other entries, positive ones off the diagonal, or is not
+   symmetric. Collective */
+PetscErrorCode VpStencilCreate(Mat, DM da, VpStencil *);
+PetscErrorCode VpStencilDestroy(VpStencil *);
+
+/* stencilgrid.c: the DMVPATCHDG of a stencil, and its element restriction */
+typedef struct {
+  DM        dm;
+  PetscInt *node;      /* [own cells of dm][2^dim] */
+  PetscBool centered;  /* Points are centres of cells, or the coefficient varies. */
+  char      says[192]; /* what was found, for -ksp_view */
+} VpStencilCells;
+/* Errors: what the points are is not clear. The caller frees dm and node. */
+PetscErrorCode VpStencilConvert(VpStencil *, VpPoints, const char prefix[], VpStencilCells *);

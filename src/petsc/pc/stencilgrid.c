@@ -1,0 +1,347 @@
+/* The cells around the points of a stencil: between points, and one more at sides whose Dirichlet nodes are outside. */
+#include "stencil.h"
+#include <petscdmda.h>
+
+typedef struct {
+  VpStencilSide side[6];
+  PetscInt      ncell[3], shift[3]; /* cells along each direction; those below the first point */
+  PetscReal    *face[3];            /* [ncell + 1] */
+  PetscReal    *width[3];           /* [points] of what each point stands for along a direction */
+} Cells;
+
+/* quotients that decide: of couplings along a side and inside, and of the sum of a side's rows and the couplings to points inside */
+#define HALF_MOST   0.6
+#define WHOLE_LEAST 0.85
+#define WHOLE_MOST  1.2
+#define NEAR        0.4
+
+static PetscErrorCode DecideSide(const VpStencil *s, VpPoints points, int side, VpStencilSide *is)
+{
+  const double along = s->next[side] > 0 ? s->along[side] / s->next[side] : 1;
+  const double out = s->inner[side] > 0 ? s->sum[side] / s->inner[side] : -1;
+  const double whole = floor(out + 0.5);
+  PetscBool    half = (PetscBool)(along < HALF_MOST), clear;
+
+  PetscFunctionBegin;
+  if (s->periodic[side / 2]) *is = VP_STENCIL_PERIODIC;
+  else if (s->rows[side] == 0 || 2 * s->fixed[side] > s->rows[side]) *is = VP_STENCIL_IDENTITY;
+  else {
+    clear = (PetscBool)(fabs(out - whole) < NEAR && whole >= 0 && whole <= 2 && (half || (along > WHOLE_LEAST && along < WHOLE_MOST)) &&
+                        !(half && whole > 0));
+    PetscCheck(clear || points != VP_POINTS_AUTO, PetscObjectComm((PetscObject)s->da), PETSC_ERR_SUP,
+               "-pc_type vpatchdg: what the points on side %d of the DMDA are is not clear from their rows, whose sum is %.3g times the "
+               "coupling to the next points, and whose couplings along the side are %.3g times those inside: say -pc_vpatchdg_points nodes "
+               "or -pc_vpatchdg_points centers",
+               side, out, along);
+    if (points == VP_POINTS_NODES) *is = out > 0.5 ? VP_STENCIL_OUTSIDE : VP_STENCIL_NATURAL;
+    else if (points == VP_POINTS_CENTERS) *is = out > 0.5 ? VP_STENCIL_HALF : VP_STENCIL_CENTERS;
+    else *is = whole == 2 ? VP_STENCIL_HALF : whole == 1 ? VP_STENCIL_OUTSIDE : half ? VP_STENCIL_NATURAL : VP_STENCIL_CENTERS;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x [n]: coordinates of points along d: those of the DMDA, or equidistant ones whose distance follows from the couplings */
+static PetscErrorCode FindPoints(const VpStencil *s, int d, PetscReal x[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
+  double         most = 0, least = PETSC_MAX_REAL;
+  Vec            coordinates;
+
+  PetscFunctionBegin;
+  for (int e = 0; e < s->dim; e++) least = PetscMin(least, s->typical[e]);
+  for (PetscInt i = 0; i < s->n[d]; i++) x[i] = (PetscReal)i * sqrt(least / s->typical[d]);
+  PetscCall(DMGetCoordinates(s->da, &coordinates));
+  if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
+  { /* every rank knows those of its points */
+    const PetscScalar *all;
+
+    for (PetscInt i = 0; i < s->n[d]; i++) x[i] = PETSC_MIN_REAL;
+    PetscCall(VecGetArrayRead(coordinates, &all));
+    for (PetscInt i = 0; i < s->own; i++) {
+      const PetscInt at[3] = {i % s->count[0], i / s->count[0] % s->count[1], i / s->count[0] / s->count[1]};
+
+      x[s->start[d] + at[d]] = PetscRealPart(all[i * s->dim + d]);
+    }
+    PetscCall(VecRestoreArrayRead(coordinates, &all));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, x, (PetscMPIInt)s->n[d], MPIU_REAL, MPIU_MAX, comm));
+  for (PetscInt i = 1; i < s->n[d]; i++) most = PetscMax(most, x[i] - x[i - 1]);
+  for (PetscInt i = 1; i < s->n[d]; i++)
+    PetscCheck(x[i] > x[i - 1] + 1e-12 * most, comm, PETSC_ERR_SUP,
+               "-pc_type vpatchdg: the coordinates of the DMDA do not ascend in direction %c", (char)('x' + d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills faces and widths along d. */
+static PetscErrorCode FindFaces(const VpStencil *s, Cells *c, int d)
+{
+  const VpStencilSide *side = c->side + 2 * d;
+  const PetscInt       n = s->n[d];
+  PetscReal           *x, *face;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &x));
+  PetscCall(FindPoints(s, d, x));
+  c->shift[d] = side[0] == VP_STENCIL_OUTSIDE || side[0] == VP_STENCIL_HALF;
+  c->ncell[d] = n - 1 + c->shift[d] + (side[1] == VP_STENCIL_OUTSIDE || side[1] == VP_STENCIL_HALF || side[1] == VP_STENCIL_PERIODIC);
+  PetscCall(PetscMalloc2(c->ncell[d] + 1, &c->face[d], n, &c->width[d]));
+  face = c->face[d];
+  for (PetscInt i = 0; i < n; i++) face[i + c->shift[d]] = x[i];
+  if (c->shift[d]) face[0] = x[0] - (x[1] - x[0]) / (side[0] == VP_STENCIL_HALF ? 2 : 1);
+  if (n + c->shift[d] == c->ncell[d]) face[c->ncell[d]] = x[n - 1] + (x[n - 1] - x[n - 2]) / (side[1] == VP_STENCIL_HALF ? 2 : 1);
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal below = i ? x[i] - x[i - 1] : x[1] - x[0], above = i < n - 1 ? x[i + 1] - x[i] : x[n - 1] - x[n - 2];
+
+    c->width[d][i] = (below + above) / 2;
+    if ((i == 0 && side[0] == VP_STENCIL_NATURAL) || (i == n - 1 && side[1] == VP_STENCIL_NATURAL)) c->width[d][i] /= 2;
+  }
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* how often cells may be halves of boxes */
+static PetscInt CountRefinements(const VpStencil *s, const Cells *c)
+{
+  for (PetscInt level = 0;; level++) {
+    const PetscInt more = (PetscInt)2 << level;
+
+    for (int d = 0; d < s->dim; d++) {
+      if (c->ncell[d] % more) return level;
+      for (PetscInt i = 0; i < c->ncell[d]; i++) {
+        const PetscReal h = c->face[d][i + 1] - c->face[d][i], first = c->face[d][i / more * more + 1] - c->face[d][i / more * more];
+
+        if (PetscAbsReal(h - first) > 1e-8 * first) return level;
+      }
+    }
+  }
+}
+
+static PetscErrorCode CreateDM(const VpStencil *s, const Cells *c, const char prefix[], DM *dm)
+{
+  const PetscInt   level = CountRefinements(s, c), step = (PetscInt)1 << level;
+  PetscReal        lower[3] = {0}, upper[3] = {0}, *face;
+  PetscInt         n[3] = {1, 1, 1};
+  VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_DIRICHLET};
+  VecType          type;
+
+  PetscFunctionBegin;
+  PetscCall(DMCreate(PetscObjectComm((PetscObject)s->da), dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(DMSetOptionsPrefix(*dm, prefix));
+  PetscCall(DMSetDimension(*dm, s->dim));
+  PetscCall(DMVPatchDGSetDegree(*dm, 1));
+  PetscCall(DMVPatchDGSetQuadrature(*dm, VPATCHDG_QUADRATURE_LOBATTO));
+  for (int d = 0; d < s->dim; d++) {
+    n[d] = c->ncell[d] / step;
+    lower[d] = c->face[d][0];
+    upper[d] = c->face[d][c->ncell[d]];
+  }
+  PetscCall(DMVPatchDGSetBoxGrid(*dm, n, lower, upper));
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(PetscMalloc1(n[d] + 1, &face));
+    for (PetscInt i = 0; i <= n[d]; i++) face[i] = c->face[d][i * step];
+    PetscCall(DMVPatchDGSetGrid(*dm, d, n[d], face));
+    PetscCall(PetscFree(face));
+  }
+  for (int side = 0; side < 2 * s->dim; side++) {
+    const VpStencilSide is = c->side[side];
+
+    boundary[side] = is == VP_STENCIL_PERIODIC                              ? VPATCHDG_BOUNDARY_PERIODIC
+                     : is == VP_STENCIL_NATURAL || is == VP_STENCIL_CENTERS ? VPATCHDG_BOUNDARY_NEUMANN
+                                                                            : VPATCHDG_BOUNDARY_DIRICHLET;
+  }
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMSetRefineLevel(*dm, level));
+  PetscCall(DMGetVecType(s->da, &type));
+  PetscCall(DMSetVecType(*dm, type));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* at [3] of a cell's lower point, which may be -1 */
+static PetscErrorCode FindCell(const VpStencil *s, const Cells *c, DM dm, PetscInt cell, PetscInt at[3])
+{
+  PetscReal lower[3], upper[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetCellBounds(dm, cell, lower, upper));
+  for (int d = 0; d < s->dim; d++) {
+    const PetscReal middle = (lower[d] + upper[d]) / 2;
+    PetscInt        low = 0, high = c->ncell[d];
+
+    while (high - low > 1) {
+      const PetscInt i = (low + high) / 2;
+
+      if (c->face[d][i] <= middle) low = i;
+      else high = i;
+    }
+    at[d] = low - c->shift[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* node [ncell][2^dim]: rows of the points around cells, -1 outside of the DMDA */
+static PetscErrorCode ListNodes(const VpStencil *s, const Cells *c, DM dm, PetscInt ncell, PetscInt node[])
+{
+  const PetscInt corners = (PetscInt)1 << s->dim;
+  AO             ao;
+
+  PetscFunctionBegin;
+  for (PetscInt cell = 0; cell < ncell; cell++) {
+    PetscInt at[3] = {0, 0, 0};
+
+    PetscCall(FindCell(s, c, dm, cell, at));
+    for (PetscInt i = 0; i < corners; i++) {
+      PetscInt natural = 0;
+
+      for (int d = s->dim - 1; d >= 0; d--) {
+        PetscInt p = at[d] + (i >> d & 1);
+
+        if (s->periodic[d]) p %= s->n[d];
+        if (p < 0 || p >= s->n[d]) natural = -1;
+        if (natural >= 0) natural = natural * s->n[d] + p;
+      }
+      node[cell * corners + i] = natural;
+    }
+  }
+  PetscCall(DMDAGetAO(s->da, &ao));
+  PetscCall(AOApplicationToPetsc(ao, ncell * corners, node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to [ncell][2^dim] = the values of a vector at nodes, 0 outside */
+static PetscErrorCode FetchValues(PetscSF sf, Vec v, double to[])
+{
+  const PetscScalar *from;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(v, &from));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, to, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, to, MPI_REPLACE));
+  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the coefficients of a cell's edges along d to sum, and their number to count. up [2^dim]: couplings of its points */
+static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], int d, const double up[], double *sum, double *count)
+{
+  const PetscReal h = c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
+
+  for (int i = 0; i < 1 << s->dim; i++) {
+    double weight = 1 / h;
+
+    if (i >> d & 1 || up[i] <= 0) continue;
+    for (int e = 0; e < s->dim; e++) weight *= e == d ? 1 : c->width[e][(at[e] + (i >> e & 1)) % s->n[e]];
+    *sum += up[i] / weight;
+    ++*count;
+  }
+}
+
+#define VARIES 1e-6 /* Coefficients that differ by less are one number. */
+
+/* Sets the coefficient of the DM's cells, up to a factor, to the mean of their edges' coefficients, unless all are the same. */
+static PetscErrorCode SetCoefficient(const VpStencil *s, const Cells *c, DM dm, PetscSF sf, PetscInt ncell, PetscBool *varies)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt corners = (PetscInt)1 << s->dim;
+  double        *up[3] = {NULL}, total[2] = {0, 0};
+  PetscReal     *a, range[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
+
+  PetscFunctionBegin;
+  for (int d = 0; d < s->dim; d++) {
+    PetscCall(PetscCalloc1(ncell * corners + 1, &up[d]));
+    PetscCall(FetchValues(sf, s->up[d], up[d]));
+  }
+  PetscCall(PetscCalloc1(ncell + 1, &a));
+  for (PetscInt cell = 0; cell < ncell; cell++) {
+    PetscInt at[3] = {0, 0, 0};
+    double   sum = 0, count = 0;
+
+    PetscCall(FindCell(s, c, dm, cell, at));
+    for (int d = 0; d < s->dim; d++) AddEdges(s, c, at, d, up[d] + cell * corners, &sum, &count);
+    if (count == 0) continue;
+    a[cell] = sum / count;
+    total[0] += a[cell];
+    total[1]++;
+    range[0] = PetscMin(range[0], a[cell]);
+    range[1] = PetscMin(range[1], -a[cell]);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, total, 2, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MIN, comm));
+  *varies = (PetscBool)(-range[1] > (1 + VARIES) * range[0]);
+  for (PetscInt cell = 0; cell < ncell; cell++) a[cell] = a[cell] > 0 ? a[cell] * total[1] / total[0] : 1; /* no edge: one of the mean */
+  if (*varies) PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  for (int d = 0; d < s->dim; d++) PetscCall(PetscFree(up[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets node to -1 where rows are those of the identity, and the coefficient of the DM. */
+static PetscErrorCode FillFromMatrix(const VpStencil *s, const Cells *c, DM dm, PetscInt ncell, PetscInt node[], PetscBool *varies)
+{
+  const PetscInt n = ncell << s->dim;
+  PetscInt       count = 0, *leaf, *row;
+  PetscLayout    layout;
+  PetscSF        sf;
+  double        *identity;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &leaf, n, &row));
+  for (PetscInt i = 0; i < n; i++) {
+    if (node[i] < 0) continue;
+    leaf[count] = i;
+    row[count++] = node[i];
+  }
+  PetscCall(VecGetLayout(s->identity, &layout));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)dm), &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, count, leaf, PETSC_COPY_VALUES, row));
+  PetscCall(PetscFree2(leaf, row));
+  PetscCall(PetscCalloc1(n + 1, &identity));
+  PetscCall(FetchValues(sf, s->identity, identity));
+  PetscCall(SetCoefficient(s, c, dm, sf, ncell, varies));
+  for (PetscInt i = 0; i < n; i++) node[i] = identity[i] != 0 ? -1 : node[i];
+  PetscCall(PetscFree(identity));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Describe(const VpStencil *s, const Cells *c, PetscBool varies, char says[], size_t size)
+{
+  static const char *const names[] = {"periodic",         "rows of the identity", "nodes, Neumann", "Dirichlet nodes outside",
+                                      "centers, Neumann", "centers, Dirichlet"};
+  size_t                   used = 0;
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 2 * s->dim; side++) {
+    PetscBool said = PETSC_FALSE;
+
+    for (int other = 0; other < side; other++) said = (PetscBool)(said || c->side[other] == c->side[side]);
+    if (said) continue;
+    PetscCall(PetscSNPrintf(says + used, size - used, "%s%s", used ? "; " : "", names[c->side[side]]));
+    PetscCall(PetscStrlen(says, &used));
+  }
+  PetscCall(PetscSNPrintf(says + used, size - used, "%s", varies ? "; its coefficient varies" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpStencilConvert(VpStencil *s, VpPoints points, const char prefix[], VpStencilCells *to)
+{
+  PetscBool varies = PETSC_FALSE;
+  PetscInt  ncell;
+  Cells     c = {.face = {NULL}};
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 2 * s->dim; side++) PetscCall(DecideSide(s, points, side, &c.side[side]));
+  for (int d = 0; d < s->dim; d++) PetscCall(FindFaces(s, &c, d));
+  PetscCall(CreateDM(s, &c, prefix, &to->dm));
+  PetscCall(DMVPatchDGGetCells(to->dm, &ncell));
+  PetscCall(PetscMalloc1((ncell << s->dim) + 1, &to->node));
+  PetscCall(ListNodes(s, &c, to->dm, ncell, to->node));
+  PetscCall(FillFromMatrix(s, &c, to->dm, ncell, to->node, &varies));
+  to->centered = varies;
+  for (int side = 0; side < 2 * s->dim; side++)
+    to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
+  PetscCall(Describe(s, &c, varies, to->says, sizeof(to->says)));
+  for (int d = 0; d < s->dim; d++) PetscCall(PetscFree2(c.face[d], c.width[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,345 @@
+/* Five-point and seven-point matrices on a DMDA, from programs that know only PETSc. */
+/* ranks: 1 2 4 */
+#include "support/problem.h"
+#include "support/refused.h"
+#include <petscdmda.h>
+
+typedef enum { OUTSIDE, ROWS, NATURAL, CENTERS, HALF, AROUND } Kind; /* Dirichlet outside; rows of the identity; Neumann; ... */
+
+typedef struct {
+  int       dim;
+  Kind      kind[3]; /* of both sides along each direction */
+  PetscInt  n[3];    /* points */
+  double    h[3];    /* distances */
+  PetscBool columns; /* columns of Dirichlet points are 0 */
+  double    scale;   /* of the matrix */
+  double (*a)(const double x[]);
+} Stencil;
+
+/* a on the edge between a point and the next one along d */
+static double EdgeCoefficient(const Stencil *s, const PetscInt at[], int d)
+{
+  double x[3] = {0, 0, 0};
+
+  for (int e = 0; e < s->dim; e++) x[e] = ((double)at[e] + (e == d ? 0.5 : 0)) / (double)s->n[e];
+  return s->a ? s->a(x) : 1;
+}
+
+static PetscBool IsFixed(const Stencil *s, const PetscInt at[])
+{
+  for (int d = 0; d < s->dim; d++)
+    if (s->kind[d] == ROWS && (at[d] == 0 || at[d] == s->n[d] - 1)) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+static PetscErrorCode SetRow(const Stencil *s, const PetscInt at[], Mat A)
+{
+  MatStencil  row = {.i = at[0], .j = at[1], .k = at[2], .c = 0}, column[7];
+  PetscScalar value[7] = {0};
+  PetscInt    n = 1;
+
+  PetscFunctionBeginUser;
+  column[0] = row;
+  for (int d = 0; d < s->dim; d++) {
+    for (int up = 0; up < 2; up++) {
+      const PetscInt to = at[d] + (up ? 1 : -1);
+      PetscInt       low[3] = {at[0], at[1], at[2]}, next[3] = {at[0], at[1], at[2]};
+      double         w = s->scale / s->h[d];
+
+      for (int e = 0; e < s->dim; e++) {
+        if (e == d) continue;
+        w *= s->h[e] * (s->kind[e] == NATURAL && (at[e] == 0 || at[e] == s->n[e] - 1) ? 0.5 : 1);
+      }
+      if (!up && (to >= 0 || s->kind[d] == AROUND)) low[d] = (to + s->n[d]) % s->n[d];
+      w *= EdgeCoefficient(s, low, d);
+      next[d] = to;
+      if (s->kind[d] != AROUND && (to < 0 || to >= s->n[d])) {
+        value[0] += s->kind[d] == OUTSIDE ? w : s->kind[d] == HALF ? 2 * w : 0;
+        continue;
+      }
+      value[0] += w;
+      if (IsFixed(s, at) || (IsFixed(s, next) && s->columns)) continue;
+      column[n] = (MatStencil){.i = next[0], .j = next[1], .k = next[2], .c = 0};
+      value[n++] = -w;
+    }
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, n, column, value, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool IsSingular(const Stencil *s)
+{
+  PetscBool is = PETSC_TRUE;
+
+  for (int d = 0; d < s->dim; d++) is = (PetscBool)(is && (s->kind[d] == NATURAL || s->kind[d] == CENTERS || s->kind[d] == AROUND));
+  return is;
+}
+
+static PetscErrorCode ComputeMatrix(KSP ksp, Mat A, Mat P, void *ctx)
+{
+  const Stencil *s = ctx;
+  PetscInt       first[3], count[3];
+  MatNullSpace   constants;
+  DM             da;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMDAGetCorners(da, &first[0], &first[1], &first[2], &count[0], &count[1], &count[2]));
+  for (PetscInt i = 0; i < count[0] * count[1] * count[2]; i++) {
+    const PetscInt at[3] = {first[0] + i % count[0], first[1] + i / count[0] % count[1], first[2] + i / count[0] / count[1]};
+
+    PetscCall(SetRow(s, at, P));
+  }
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  if (!IsSingular(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(P, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComputeRandom(KSP ksp, Vec b, void *ctx)
+{
+  PetscRandom random;
+  PetscScalar sum;
+  PetscInt    N;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(PetscRandomSetType(random, PETSCRAND48));
+  PetscCall(PetscRandomSetInterval(random, -1, 1));
+  PetscCall(VecSetRandom(b, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecSum(b, &sum));
+  PetscCall(VecGetSize(b, &N));
+  if (IsSingular((const Stencil *)ctx)) PetscCall(VecShift(b, -sum / (PetscReal)N));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateKSP(const Stencil *s, KSP *ksp)
+{
+  DMBoundaryType type[3] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE};
+  DM             da;
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < s->dim; d++) type[d] = s->kind[d] == AROUND ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  if (s->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, type[0], type[1], DMDA_STENCIL_BOX, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
+                           NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, type[0], type[1], type[2], DMDA_STENCIL_STAR, s->n[0], s->n[1], s->n[2], PETSC_DECIDE,
+                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetDM(*ksp, da));
+  PetscCall(DMDestroy(&da));
+  PetscCall(KSPSetComputeOperators(*ksp, ComputeMatrix, (void *)s));
+  PetscCall(KSPSetComputeRHS(*ksp, ComputeRandom, (void *)s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measure(const Stencil *s, const char options[], const char says[], double *nu, PetscBool *said)
+{
+  PetscOptions own;
+  PetscReal    residual;
+  PetscInt     its;
+  KSP          ksp;
+  Mat          A;
+  Vec          x, b;
+  char         all[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateKSP(s, &ksp));
+  PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type vpatchdg -ksp_rtol 1e-8 -ksp_max_it 100 %s", options));
+  PetscCall(TestOptionsPush(all, &own));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, NULL, NULL));
+  PetscCall(TestOptionsPop(&own));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(TrueResidual(A, b, x, &residual));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(ViewSays((PetscObject)ksp, says, said));
+  *nu = 8 * its / -log10((double)residual);
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define FGMRES "-ksp_type fgmres -ksp_gmres_restart 100 -pc_vpatchdg_precision double "
+#define ALL(k) \
+  { \
+    k, k, k \
+  }
+
+/* nu: of B, and with Jacobi steps around it */
+static const struct {
+  int         dim;
+  Kind        kind;
+  PetscInt    n;
+  double      nu[2];
+  const char *says;
+} rows[] = {{2, OUTSIDE, 15, {6.5, 5.6}, "Dirichlet nodes outside"},
+            {2, OUTSIDE, 31, {6.7, 5.9}, "Dirichlet nodes outside"},
+            {2, OUTSIDE, 24, {6.7, 5.9}, "Dirichlet nodes outside"},
+            {2, ROWS, 17, {6.5, 5.6}, "rows of the identity"},
+            {2, ROWS, 52, {6.7, 6.0}, "rows of the identity"},
+            {2, CENTERS, 32, {11.7, 7.8}, "centers, Neumann"},
+            {2, HALF, 32, {8.6, 6.2}, "centers, Dirichlet"},
+            {3, OUTSIDE, 7, {6.0, 5.4}, "Dirichlet nodes outside"},
+            {3, OUTSIDE, 15, {6.2, 5.7}, "Dirichlet nodes outside"},
+            {3, ROWS, 9, {6.0, 5.4}, "rows of the identity"},
+            {3, CENTERS, 16, {17, 9.8}, "centers, Neumann"},
+            {3, HALF, 16, {10.3, 6.5}, "centers, Dirichlet"},
+            {2, NATURAL, 17, {0, 0}, "nodes, Neumann"},
+            {3, NATURAL, 9, {0, 0}, "nodes, Neumann"},
+            {2, AROUND, 16, {0, 0}, "periodic"}};
+
+static PetscErrorCode iterations_are_as_published(void)
+{
+  static const char *const ways[] = {"none", "both"};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
+    const Stencil s = {.dim = rows[i].dim, .kind = ALL(rows[i].kind), .n = ALL(rows[i].n), .h = {1, 1, 1}, .scale = 1};
+
+    for (int way = 0; way < 2; way++) {
+      double    nu = 0;
+      PetscBool said;
+      char      options[128];
+
+      PetscCall(PetscSNPrintf(options, sizeof(options), FGMRES "-pc_vpatchdg_jacobi %s", ways[way]));
+      PetscCall(Measure(&s, options, rows[i].says, &nu, &said));
+      TapOk((PetscBool)(said && (rows[i].nu[way] > 0 ? fabs(nu - rows[i].nu[way]) <= (rows[i].kind == CENTERS ? 1 : 0.5) : nu < 8)),
+            "iterations_are_as_published, %dD %d points, %s, jacobi %s: %.2f for %.1f", s.dim, (int)s.n[0], rows[i].says, ways[way], nu,
+            rows[i].nu[way]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double Waves(const double x[])
+{
+  return exp(sin(6 * x[0]) * cos(5 * x[1]));
+}
+
+/* Other conditions on every side, other distances along every direction, a scale, a coefficient: all is read off the matrix. */
+static PetscErrorCode all_is_read_off(void)
+{
+  static const struct {
+    Stencil     s;
+    const char *name, *says;
+    double      most;
+  } cases[] = {
+    {{3, {ROWS, NATURAL, OUTSIDE}, {13, 17, 11}, {1, .25, 2}, PETSC_FALSE, 1, NULL}, "mixed sides, thin cells", "nodes, Neumann", 9},
+    {{2, {AROUND, ROWS, ROWS}, {24, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1e-6, NULL}, "periodic, scaled", "periodic", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_TRUE, 1e6, NULL}, "columns of zeros, scaled", "rows of the identity", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, .1, 1}, PETSC_FALSE, 1, Waves}, "a smooth coefficient", "its coefficient varies", 9},
+    {{2, {CENTERS, HALF, ROWS}, {32, 20, 1}, {1, 1, 1}, PETSC_FALSE, 3, Waves}, "centers, a smooth coefficient", "centers, Neumann", 11}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    double    nu = 0;
+    PetscBool said;
+
+    PetscCall(Measure(&cases[i].s, FGMRES, cases[i].says, &nu, &said));
+    TapOk((PetscBool)(said && nu < cases[i].most), "all_is_read_off, %s: %.2f iterations", cases[i].name, nu);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An entry more in the middle of the grid, which makes the matrix another one. */
+static PetscErrorCode ComputeOther(KSP ksp, Mat A, Mat P, void *ctx)
+{
+  const Stencil    s = {.dim = 2, .kind = ALL(OUTSIDE), .n = {9, 9, 1}, .h = {1, 1, 1}, .scale = 1};
+  const MatStencil row = {.i = 4, .j = 4, .k = 0, .c = 0}, beside = {.i = 5, .j = 4, .k = 0, .c = 0},
+                   corner = {.i = 5, .j = 5, .k = 0, .c = 0};
+  const int   kind = *(const int *)ctx;
+  PetscScalar value = kind == 1 ? 0.5 : -0.5;
+
+  PetscFunctionBeginUser;
+  PetscCall(ComputeMatrix(ksp, A, P, (void *)&s));
+  PetscCall(MatSetOption(P, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(P, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValuesStencil(P, 1, &row, 1, kind == 2 ? &corner : &beside, &value, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode bad_matrices_are_refused(void)
+{
+  static const char *const text[] = {"is not symmetric", "positive entries off the diagonal", "couples more than neighbours"};
+  const Stencil            s = {.dim = 2, .kind = ALL(OUTSIDE), .n = {9, 9, 1}, .h = {1, 1, 1}, .scale = 1};
+  PC                       pc;
+  KSP                      ksp;
+  DM                       da;
+  Mat                      A;
+
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < 3; kind++) {
+    PetscCall(CreateKSP(&s, &ksp));
+    PetscCall(KSPSetComputeOperators(ksp, ComputeOther, &kind));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
+    Refused(KSPSetUp(ksp), text[kind], text[kind]);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 9, 9, PETSC_DECIDE, PETSC_DECIDE, 2, 1,
+                         NULL, NULL, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCSetOperators(pc, A, A));
+  Refused(PCSetUp(pc), "the DMDA has 2 unknowns a point", "two unknowns a point");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of another kind: the sum of a side's rows is half of a coupling. */
+static PetscErrorCode points_are_asked_for(void)
+{
+  const Stencil s = {.dim = 2, .kind = ALL(CENTERS), .n = {12, 12, 1}, .h = {1, 1, 1}, .scale = 1};
+  PetscInt      first, last;
+  PetscScalar   half = 0.5;
+  KSP           ksp;
+  PC            pc;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateKSP(&s, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatSetNullSpace(A, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt i = first; i < last; i++) PetscCall(MatSetValues(A, 1, &i, 1, &i, &half, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  Refused(PCSetUp(pc), "say -pc_vpatchdg_points nodes or -pc_vpatchdg_points centers", "sides that are not clear");
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_points", "centers"));
+  PetscCall(PCSetUp(pc));
+  TapOk(PETSC_TRUE, "points_are_asked_for");
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(iterations_are_as_published());
+  PetscCall(all_is_read_off());
+  PetscCall(LossesAreExpected());
+  PetscCall(bad_matrices_are_refused());
+  PetscCall(points_are_asked_for());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
