@@ -28,19 +28,29 @@ INLINE void FindCells(const VpMetricView *m, const int n, int32_t first, int32_t
   g->scale = scale;
 }
 
+/* v[i] = number i of W cells, in single precision */
+OUTLINE void LoadSingle(const float *const from[W], int count, V v[])
+{
+  REAL        wide[W][VALUES];
+  const REAL *p[W];
+
+  for (int l = 0; l < W; l++) {
+    for (int i = 0; i < count; i++) wide[l][i] = from[l][i];
+    p[l] = wide[l];
+  }
+  LoadCells(count, 0, count, p, NULL, v);
+}
+
 /* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
 INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
 {
-  REAL        single[W][VALUES];
-  const REAL *from[W];
+  const REAL  *from[W];
+  const float *single[W];
 
-  for (int l = 0; l < W; l++) {
-    const size_t start = (size_t)g->at[l] * size + first;
-
-    from[l] = m->precision == VP_DOUBLE ? (const REAL *)array + start : single[l];
-    for (int i = 0; i < count && m->precision == VP_SINGLE; i++) single[l][i] = ((const float *)array)[start + (size_t)i];
-  }
-  LoadCells(count, 0, count, from, NULL, v);
+  for (int l = 0; l < W; l++) from[l] = (const REAL *)array + (size_t)g->at[l] * size + first;
+  for (int l = 0; l < W; l++) single[l] = (const float *)array + (size_t)g->at[l] * size + first;
+  if (m->precision == VP_DOUBLE) LoadCells(count, 0, count, from, NULL, v);
+  else LoadSingle(single, count, v);
 }
 
 /* a number of the cells' shapes */
