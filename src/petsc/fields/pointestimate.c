@@ -24,6 +24,40 @@ static double *SideOf(const Estimate *e, int32_t cell, int side)
   return e->sides + ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * 3 * (size_t)e->face;
 }
 
+static double NumberAt(const VpMetricView *m, const void *from, size_t at)
+{
+  return m->precision == VP_DOUBLE ? ((const double *)from)[at] : (double)((const float *)from)[at];
+}
+
+/* entry number c of G at point i of a cell */
+static double EntryAt(const Estimate *e, int32_t cell, int c, int i)
+{
+  const VpMetricView *m = e->m;
+  const size_t        number = (size_t)cell, components = (size_t)m->components, size = (size_t)e->size;
+
+  if (!m->shape) return NumberAt(m, m->cell, (number * components + (size_t)c) * size + (size_t)i);
+  return m->shape[number * (size_t)VpMetricShape(e->dim, m->components) + (size_t)c] *
+         (m->cell ? NumberAt(m, m->cell, number * size + (size_t)i) : 1);
+}
+
+/* H_dd at point t of a side */
+static double WeighedAt(const Estimate *e, int32_t cell, int side, int t)
+{
+  const VpMetricView *m = e->m;
+  const size_t        rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
+  const size_t        first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
+
+  return NumberAt(m, m->side, first + (size_t)(t % m->spread));
+}
+
+/* 1 / sqrt(|det J|) at a point of a cell, by which unknowns become u times the root of the point's weight */
+static double ScaleAt(const Estimate *e, int32_t cell, int i)
+{
+  const VpMetricView *m = e->m;
+
+  return m->scale[cell] * (m->factor ? NumberAt(m, m->factor, (size_t)cell * (size_t)e->size + (size_t)i) : 1);
+}
+
 /* to += D from along direction d of the n^dim numbers of a cell */
 static void Differentiate(const Estimate *e, int d, const double from[], double to[])
 {
@@ -54,7 +88,6 @@ static void Extrapolate(const Estimate *e, int side, const double from[], double
 static void FindFlux(const Estimate *e, int32_t cell, const double z[], double flux[])
 {
   const VpMetricView *m = e->m;
-  const double       *G = m->cell + (size_t)cell * (size_t)(m->components * e->size);
   double              slope[CELL];
 
   memset(flux, 0, (size_t)(e->dim * e->size) * sizeof(double));
@@ -62,9 +95,9 @@ static void FindFlux(const Estimate *e, int32_t cell, const double z[], double f
     memset(slope, 0, (size_t)e->size * sizeof(double));
     Differentiate(e, j, z, slope);
     for (int d = 0; d < e->dim; d++) {
-      const double *entry = G + (size_t)VpMetricEntry(e->dim, m->components, d, j) * (size_t)e->size;
+      const int c = VpMetricEntry(e->dim, m->components, d, j);
 
-      for (int i = 0; i < e->size && (d == j || m->components > e->dim); i++) flux[d * e->size + i] += entry[i] * slope[i];
+      for (int i = 0; i < e->size && (d == j || m->components > e->dim); i++) flux[d * e->size + i] += EntryAt(e, cell, c, i) * slope[i];
     }
   }
 }
@@ -77,17 +110,16 @@ static double CellNorm(const Estimate *e, int32_t cell, const double flux[])
   double              divergence[CELL] = {0}, r[CELL], volume = 0, most = 0;
 
   for (int d = 0; d < e->dim; d++) {
-    const double *G =
-      m->cell + ((size_t)cell * (size_t)m->components + (size_t)VpMetricEntry(e->dim, m->components, d, d)) * (size_t)e->size;
-    double mean = 0;
+    const int c = VpMetricEntry(e->dim, m->components, d, d);
+    double    mean = 0;
 
-    for (int i = 0; i < e->size; i++) mean += VpPointWeight(e->dim, e->n, e->weight, i) * G[i];
+    for (int i = 0; i < e->size; i++) mean += VpPointWeight(e->dim, e->n, e->weight, i) * EntryAt(e, cell, c, i);
     most = PetscMax(most, mean);
     Differentiate(e, d, flux + d * e->size, divergence);
   }
   for (int i = 0; i < e->size; i++) {
     const size_t at = first + (size_t)i;
-    const double scale = m->scale[cell] * (m->root ? m->root[at] : 1); /* 1 / sqrt(|det J|) */
+    const double scale = ScaleAt(e, cell, i);
 
     volume += VpPointWeight(e->dim, e->n, e->weight, i) / (scale * scale);
     r[i] = e->b[at] + scale * divergence[i] - (m->mass ? m->mass[at] * scale * scale * e->x[at] : 0);
@@ -98,28 +130,25 @@ static double CellNorm(const Estimate *e, int32_t cell, const double flux[])
 /* Sets the norms of cells, and what neighbours need of their sides. */
 static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end)
 {
-  const Estimate     *e = context;
-  const VpMetricView *m = e->m;
-  const size_t        rows = (size_t)VpMetricRows(e->dim, m->components);
-  double              z[CELL], flux[3 * CELL];
+  const Estimate *e = context;
+  double          z[CELL], flux[3 * CELL];
 
   for (int32_t cell = begin; cell < end; cell++) {
     for (int i = 0; i < e->size; i++) {
       const size_t at = (size_t)cell * (size_t)e->size + (size_t)i;
 
-      z[i] = m->scale[cell] * (m->root ? m->root[at] : 1) * e->x[at];
+      z[i] = ScaleAt(e, cell, i) * e->x[at];
     }
     FindFlux(e, cell, z, flux);
     e->eta[cell] = CellNorm(e, cell, flux);
     for (int side = 0; side < 2 * e->dim; side++) {
-      double       *to = SideOf(e, cell, side);
-      const double *H = m->side + ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)e->face;
+      double *to = SideOf(e, cell, side);
 
       Extrapolate(e, side, z, to);
       Extrapolate(e, side, flux + side / 2 * e->size, to + e->face);
       for (int t = 0; t < e->face; t++) {
         if (side % 2 == 0) to[e->face + t] *= -1;
-        to[2 * e->face + t] = H[t];
+        to[2 * e->face + t] = WeighedAt(e, cell, side, t);
       }
     }
   }
@@ -178,7 +207,7 @@ static PetscErrorCode BoundaryNorm(const Estimate *e, int32_t cell, int side, in
   const VpDomain    domain = e->mesh->geometry->domain;
   const int32_t     beyond = e->mesh->neighbor[(size_t)cell * 2 * (size_t)e->dim + (size_t)side];
   const VpGivenKind kind = VpConditions[VpDomainSide(domain, beyond)].given;
-  const size_t      rows = (size_t)VpMetricRows(e->dim, e->m->components) - 1, first = (size_t)place * (size_t)e->face;
+  const size_t      rows = (size_t)VpMetricRows(e->dim, e->m->components), first = (size_t)place * (size_t)e->face;
   const double     *own = SideOf(e, cell, side), *G = e->metric->outflow[kind][side] + rows * first, *area = e->metric->flux[side] + first;
   double            points[3 * FACE], normal[3 * FACE], r[FACE];
 
