@@ -107,7 +107,7 @@ static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, co
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, NULL, p.b));
   PetscCall(
-    SolveWith(&p, "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-12 -pc_type vpatchdg", NULL, its, NULL));
+    SolveWith(&p, "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-13 -pc_type vpatchdg", NULL, its, NULL));
   PetscCall(DMVPatchDGComputeErrors(dm, p.x, Solution, Gradient, NULL, &error[0], &error[1]));
   PetscCall(Estimate(dm, p.x, &error[2]));
   PetscCall(ProblemDestroy(&p));
