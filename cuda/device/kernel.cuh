@@ -132,6 +132,9 @@ PetscErrorCode VpCudaMetricUnpack(const VpView *, int32_t n, const int32_t *list
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);
+/* nodes.cu */
+PetscErrorCode VpCudaGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
+PetscErrorCode VpCudaScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
 /* sum.cu: sums[i], on the host, = the sum of partial[i][blocks], i in [0, n); waits */
 PetscErrorCode VpCudaSums(int n, int blocks, const double *partial, double *sums);
 /* dense.cu */

@@ -35,8 +35,6 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGUseBackend(c->dm, &backend));
-  PetscCheck(backend->gather, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Continuous operators are preconditioned on the host: -dm_vpatchdg_backend host");
   if (c->nodes) {
     PetscCall(VecGetLayout(c->work[0], &now));
     PetscCall(PetscLayoutCompare(now, layout, &same));
