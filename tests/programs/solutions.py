@@ -151,6 +151,27 @@ def knows_wells_and_what_flows_out():
     refused(ValueError, 'points (n, 2) and strengths (n,)', vpatchdg.add_point_sources, dm, b, [[0, 0]], [1, 2])
 
 
+def knows_continuous_elements():
+    n = 8
+    dm = vpatchdg.create(dim=2, degree=1, refine=3)
+    at = np.rint(n * vpatchdg.bounds(dm)[0]).astype(int)[:, None] + [[0, 0], [1, 0], [0, 1], [1, 1]]
+    nodes = np.where(((at > 0) & (at < n)).all(-1), at[..., 0] - 1 + (n - 1) * (at[..., 1] - 1), -1).astype(PETSc.IntType)
+    A = PETSc.Mat().createAIJ((n - 1)**2, nnz=9, comm=dm.comm)
+    for rows in nodes:
+        A.setValues(rows, rows, np.array([[4, -1, -1, -2], [-1, 4, -2, -1], [-1, -2, 4, -1], [-2, -1, -1, 4]]) / 6, addv=True)
+    A.assemble()
+    ksp = PETSc.KSP().create(comm=dm.comm)
+    ksp.setOperators(A)
+    ksp.setType('fgmres')
+    ksp.setTolerances(rtol=1e-8)
+    ksp.getPC().setType('vpatchdg')
+    vpatchdg.set_element_restriction(ksp.getPC(), dm, nodes)
+    x, b = A.createVecs()
+    b.set(1)
+    ksp.solve(b, x)
+    assert ksp.getConvergedReason() > 0 and ksp.getIterationNumber() < 8, ksp.getIterationNumber()
+
+
 def says_what_a_function_of_points_is():
     dm = vpatchdg.create(dim=2, degree=1, refine=1)
     x0 = 'x[..., 0], not x[0]'

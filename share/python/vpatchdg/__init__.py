@@ -11,7 +11,7 @@ Importing the package loads its library into petsc4py's PETSc, which then knows 
 line call petsc4py.init(sys.argv) before this package is imported.
 
 meshes       create, cells, bounds, coefficient, set_coefficient, set_region_coefficient, set_label_boundary
-solving      rhs, add_point_sources, solve; a KSP of petsc4py with pc_type vpatchdg
+solving      rhs, add_point_sources, solve; a KSP of petsc4py with pc_type vpatchdg; set_element_restriction
 values       points, point_values, gradients, evaluate, line, integral, flux, errors, from_point_values, vector
 pictures     plot, view_cells, text, load_ipython_extension
 refinement   estimate, surplus, mark, refine_cells, transfer
@@ -30,9 +30,9 @@ from .library import Batch, Flux, Function, __version__
 from .mesh import bounds, cells, coefficient, create, set_coefficient, set_label_boundary, set_region_coefficient, view_cells
 from .picture import plot
 from .show import load_ipython_extension, text
-from .solving import ConvergenceError, Solution, solve
+from .solving import ConvergenceError, Solution, set_element_restriction, solve
 
 # what help() shows and `import *` brings: without Batch, Flux, Function and ConvergenceError, whose base classes fill pages
 __all__ = ['Solution', 'add_point_sources', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'estimate', 'evaluate', 'flux', 'from_point_values',
            'gradients', 'integral', 'line', 'load_ipython_extension', 'mark', 'plot', 'point_values', 'points', 'refine_cells', 'rhs', 'set_coefficient',
-           'set_label_boundary', 'set_region_coefficient', 'solve', 'surplus', 'text', 'transfer', 'vector', 'view_cells']
+           'set_element_restriction', 'set_label_boundary', 'set_region_coefficient', 'solve', 'surplus', 'text', 'transfer', 'vector', 'view_cells']

@@ -138,6 +138,24 @@ def _solvable(A: PETSc.Mat, b: PETSc.Vec) -> PETSc.Vec:
     return b
 
 
+def set_element_restriction(pc: PETSc.PC, dm: PETSc.DM, nodes) -> None:
+    """Has a PC of type vpatchdg precondition a continuous operator, the matrix of its KSP. Collective
+
+    Parameters
+    ----------
+    pc
+        The PC, of a KSP that has the matrix.
+    dm
+        A DM with the operator's cells, degree, boundary conditions and coefficient.
+    nodes
+        The rows of the matrix that belong to the nodes of this rank's cells, [cells][(degree+1)^dim], x fastest; -1: the node has no row, or its
+        row is that of the identity.
+    """
+    rows = PETSc.IS().createGeneral(np.ascontiguousarray(nodes, dtype=PETSc.IntType).reshape(-1), comm=pc.comm)
+    call('PCVPatchDGSetElementRestrictionIS', pc, Handle(dm.handle), Handle(rows.handle))
+    rows.destroy()
+
+
 def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None = None, neumann: Callable | float | None = None, *,
           b: PETSc.Vec | None = None, guess: PETSc.Vec | Solution | None = None, rtol: float = 1e-8, options: Mapping | object | None = None,
           prefix: str = '') -> Solution:
