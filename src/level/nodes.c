@@ -232,38 +232,18 @@ static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GatherEntries(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
-{
-  PetscFunctionBegin;
-  if (nodes->sf) PetscCall(FetchEntries(nodes, rows));
-  PetscCall(nodes->backend->gather(&nodes->view, of_cell, of_node, nodes->sf ? nodes->nodes : rows, nodes->cells));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ScatterCells(VpNodes nodes, const double *of_cell, const double *of_node, double *rows)
-{
-  PetscFunctionBegin;
-  PetscCall(nodes->backend->scatter(&nodes->view, of_cell, of_node, nodes->cells, nodes->sf ? nodes->nodes : rows));
-  if (nodes->sf) PetscCall(AddToEntries(nodes, rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpNodesSpread(VpNodes nodes, const double *r)
 {
-  return GatherEntries(nodes, nodes->of_cell, nodes->of_node, r);
+  PetscFunctionBegin;
+  if (nodes->sf) PetscCall(FetchEntries(nodes, r));
+  PetscCall(nodes->backend->gather(&nodes->view, nodes->of_cell, nodes->of_node, nodes->sf ? nodes->nodes : r, nodes->cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpNodesAverage(VpNodes nodes, double *z)
 {
-  return ScatterCells(nodes, nodes->of_cell, nodes->of_node, z);
-}
-
-PetscErrorCode VpNodesInject(VpNodes nodes, const double *x)
-{
-  return GatherEntries(nodes, nodes->volume, NULL, x);
-}
-
-PetscErrorCode VpNodesCollect(VpNodes nodes, double *y)
-{
-  return ScatterCells(nodes, nodes->volume, NULL, y);
+  PetscFunctionBegin;
+  PetscCall(nodes->backend->scatter(&nodes->view, nodes->of_cell, nodes->of_node, nodes->cells, nodes->sf ? nodes->nodes : z));
+  if (nodes->sf) PetscCall(AddToEntries(nodes, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,7 +17,6 @@ struct VpNodes_ {
   int32_t         *node; /* [nown][n^dim] VpNodeView.node on the host */
   VpNodeView       view;
   const double    *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]: of means. 1/N is 0 where no cell has the node. */
-  const double    *volume;            /* volume^1/2 [nown]: of injections */
   double          *cells;             /* [nown][n^dim] values at the cells' nodes, on the backend */
   double          *nodes;             /* [nnode] on several ranks: values of nodes, on the backend */
   VpArrays         arrays, weights;
@@ -36,6 +35,3 @@ PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
 /* nodes->cells = residuals of cells from those of nodes, r [rows]; z [rows] = the mean of nodes->cells. They are each other's adjoint. */
 PetscErrorCode VpNodesSpread(VpNodes, const double *r);
 PetscErrorCode VpNodesAverage(VpNodes, double *z);
-/* nodes->cells = volume^1/2 times the values at the cells' nodes of a continuous function x [rows]; and the adjoint, y [rows] */
-PetscErrorCode VpNodesInject(VpNodes, const double *x);
-PetscErrorCode VpNodesCollect(VpNodes, double *y);

@@ -54,19 +54,20 @@ static PetscErrorCode AddUp(VpNodes nodes, double leaves[], double rows[])
 PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, PetscBool used[])
 {
   const VpMesh mesh = nodes->mesh;
-  double      *mean, *volume, *sum, *rows;
+  double      *mean, *sum, *rows;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(mesh->nown, &mean, mesh->nown, &volume));
+  PetscCall(PetscMalloc1(mesh->nown, &mean));
   PetscCall(PetscCalloc2(nodes->view.nnode, &sum, nodes->rows, &rows));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    double g[3], t = 0;
+    double g[3], t = 0, volume = 1;
 
     FindStrengths(mesh, problem, c, g);
-    for (int d = 0; d < mesh->dim; d++) t += g[d];
-    volume[c] = 1;
-    for (int d = 0; d < mesh->dim; d++) volume[c] *= sqrt(VpGeometrySize(mesh->geometry, c, d));
-    mean[c] = t / volume[c];
+    for (int d = 0; d < mesh->dim; d++) {
+      t += g[d];
+      volume *= VpGeometrySize(mesh->geometry, c, d);
+    }
+    mean[c] = t / sqrt(volume);
     for (int i = 0; i < nodes->view.ndof; i++) {
       const int32_t k = nodes->node[(size_t)c * (size_t)nodes->view.ndof + (size_t)i];
 
@@ -78,10 +79,9 @@ PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, PetscBool u
   for (PetscInt i = 0; i < nodes->rows && used; i++) used[i] = (PetscBool)(rows[i] > 0);
   PetscCall(VpArraysRelease(&nodes->weights));
   PetscCall(VpPlaceArray(&nodes->weights, mean, mesh->nown, "weights of cells", &nodes->of_cell));
-  PetscCall(VpPlaceArray(&nodes->weights, volume, mesh->nown, "weights of cells", &nodes->volume));
   PetscCall(VpPlaceArray(&nodes->weights, sum, nodes->view.nnode, "weights of nodes", &nodes->of_node));
   PetscCall(PetscFree2(sum, rows));
-  PetscCall(PetscFree2(mean, volume));
+  PetscCall(PetscFree(mean));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
