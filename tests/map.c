@@ -37,12 +37,14 @@ static PetscErrorCode MapErrors(int dim, int degree, double error[2])
   const double *const x[] = {x0, x1, x2};
   const int           count[] = {4, 1, dim == 3 ? 2 : 1};
   double              X[24], J[72];
+  VpMapGrid           grid;
   VpMap               map;
 
   PetscFunctionBeginUser;
   PetscCall(VpMapCreate(dim, degree, 2, &map));
   FillNodes(map);
-  VpMapEvaluate(map, 1, count, x, X, J);
+  VpMapGridSet(map, count, x, &grid);
+  VpMapEvaluate(map, 1, &grid, X, J);
   error[0] = error[1] = 0;
   for (int q = 0; q < count[0] * count[2]; q++) {
     const double at[] = {x0[q % 4] + 1, x1[0], x2[q / 4]};

@@ -281,14 +281,19 @@ static PetscErrorCode Nodes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The DM is not set up then, and takes another map. */
 static PetscErrorCode RefusedMap(VPatchDGBatch map, double value, const char text[], const char name[])
 {
-  DM dm;
+  double factor[2] = {1, 2};
+  DM     dm;
 
   PetscFunctionBeginUser;
   PetscCall(New(2, 2, "", &dm));
   PetscCall(DMVPatchDGSetMap(dm, map, &value));
   Refused(DMSetUp(dm), text, name);
+  PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
+  PetscCall(DMSetUp(dm));
+  PetscCall(CheckArea(dm, factor, name));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,10 +7,10 @@
 /* one cell of degree k in `dim` dimensions, with the numbers of VpMetricView */
 typedef struct {
   int           dim, n, components;
-  const double *G, *side;          /* [components][n^dim]; [2 dim][VpMetricRows][n^(dim-1)] */
-  const double *slope;             /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
-  const double *weight;            /* [n] */
-  const double *value[2], *out[2]; /* [n] the functions and their outward slopes at both ends */
+  const double *G, *side;              /* [components][n^dim]; [2 dim][VpMetricRows][n^(dim-1)] */
+  const double *slope;                 /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double *weight, *point_weight; /* [n] along a direction, [n^dim] of points */
+  const double *value[2], *out[2];     /* [n] the functions and their outward slopes at both ends */
 } VpMetricCell;
 
 /* extremes = the least and the largest eigenvalue of D^-1/2 G D^-1/2 over the points, where D is the diagonal of the mean of G. Returns the

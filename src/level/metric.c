@@ -1,15 +1,11 @@
 /* Makes the numbers of a VpMetricView from values of the coefficient at points. */
 #include "definite.h"
 #include "internal.h"
+#include "pullback.h"
 #include "../base/threads.h"
 #include <stdatomic.h>
 #include <stdlib.h>
-
-/* what is known of the points of cells, or of their sides of one number */
-typedef struct {
-  int    count[3], size; /* points along directions, and of all */
-  double x[3][VP_MAX_N];
-} Points;
+#include <string.h>
 
 typedef struct {
   VpMesh               mesh;
@@ -18,139 +14,71 @@ typedef struct {
   VpMetric             metric;
   VpBasis              basis;
   int                  n, dim, face, rows;
-  double               gauss[VP_MAX_N], weight[VP_MAX_N];
-  double               slope[VP_MAX_N * VP_MAX_N]; /* [n][n] as VpMetricView.slope */
-  double              *G, *H;                      /* [nown][components][n^dim]; [nown][2 dim][rows][n^(dim-1)] */
-  double              *penalty;                    /* [nface] factor of the penalty of cells */
-  double              *seen;                       /* [nface][2 dim][G_dd, det][n^(dim-1)] */
-  _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite or det J is 0; 0: there is none */
+  double               weight[VP_MAX_N], point_weight[VP_MOST_POINTS]; /* along a direction, and of a cell's points */
+  VpMapGrid            at[7];                                          /* points of cells, then of the sides */
+  double               slope[VP_MAX_N * VP_MAX_N];                     /* [n][n] as VpMetricView.slope */
+  double              *G, *H;                                          /* [nown][components][n^dim]; [nown][2 dim][rows][n^(dim-1)] */
+  double              *penalty;                                        /* [nface] factor of the penalty of cells */
+  double              *seen;                                           /* [nface][2 dim][G_dd, G_dd det][n^(dim-1)] */
+  int8_t              *sign;                                           /* [nown] of det J */
+  _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite; 0: there is none */
 } Making;
 
-static Points PointsOf(const Making *mk, int side)
+/* Finds G at the points of a cell (side -1) or one of its sides, from K. The cell's sign becomes 0 unless all points have it. */
+static void MakePoints(Making *mk, int32_t cell, int side, const double K[], VpPointMetric *back)
 {
-  Points p = {.size = 1};
+  double J[9 * VP_MOST_POINTS];
 
-  for (int d = 0; d < 3; d++) {
-    const int one = d >= mk->dim || d == side / 2;
-
-    p.count[d] = side >= 0 && one ? 1 : d < mk->dim ? mk->n : 1;
-    for (int q = 0; q < p.count[d]; q++) p.x[d][q] = d >= mk->dim ? 0 : side >= 0 && one ? side % 2 : mk->gauss[q];
-    p.size *= p.count[d];
-  }
-  return p;
-}
-
-/* J [points][dim][dim] of a cell */
-static void FindDerivatives(const Making *mk, int32_t cell, const Points *p, double J[])
-{
-  VpGeometryEvaluate(mk->mesh->geometry, cell, p->count, (const double *const[]){p->x[0], p->x[1], p->x[2]}, NULL, J);
-}
-
-void VpMatrixExpand(int dim, int components, const double value[], double K[])
-{
-  for (int d = 0; d < dim; d++) {
-    for (int e = 0; e < dim; e++) {
-      if (components == 1) K[d * dim + e] = d == e ? value[0] : 0;
-      else K[d * dim + e] = d == e || components > dim ? value[VpMetricEntry(dim, components, d, e)] : 0;
-    }
-  }
-}
-
-/* by its leading minors */
-PetscBool VpMatrixIsDefinite(int dim, const double K[])
-{
-  const double two = K[0] * K[dim + 1] - K[1] * K[dim];
-
-  return (PetscBool)(K[0] > 0 && two > 0 && (dim == 2 || VpDeterminant(3, K) > 0) && !PetscIsInfOrNanReal(K[0] + two));
-}
-
-/* G and det at a point; *ok = whether they exist */
-static double PullBack(const Making *mk, const double J[], const double value[], double G[], PetscBool *ok)
-{
-  const int    dim = mk->dim;
-  const double det = VpDeterminant(dim, J);
-  double       K[9], inverse[9], KI[9];
-
-  VpMatrixExpand(dim, mk->values->components, value, K);
-  *ok = (PetscBool)(det != 0 && !PetscIsInfOrNanReal(det) && VpMatrixIsDefinite(dim, K));
-  if (!*ok) return 0;
-  VpInvert(dim, J, det, inverse);
-  for (int i = 0; i < dim; i++) {
-    for (int j = 0; j < dim; j++) {
-      KI[i * dim + j] = 0;
-      for (int k = 0; k < dim; k++) KI[i * dim + j] += K[i * dim + k] * inverse[j * dim + k];
-    }
-  }
-  for (int i = 0; i < dim; i++) {
-    for (int j = 0; j < dim; j++) {
-      G[i * dim + j] = 0;
-      for (int k = 0; k < dim; k++) G[i * dim + j] += inverse[i * dim + k] * KI[k * dim + j];
-      G[i * dim + j] *= fabs(det);
-    }
-  }
-  return fabs(det);
+  VpGeometryEvaluateGrid(mk->mesh->geometry, cell, &mk->at[1 + side], NULL, J);
+  back->components = mk->metric->components;
+  VpPullBack(mk->dim, mk->at[1 + side].size, J, mk->values->components, K, back);
+  if (!back->definite) mk->bad = cell + 1;
+  if (side < 0) mk->sign[cell] = (int8_t)back->sign;
+  else if (mk->sign[cell] != back->sign) mk->sign[cell] = 0;
 }
 
 static void MakeCell(Making *mk, int32_t cell)
 {
   const VpMetric m = mk->metric;
-  const Points   p = PointsOf(mk, -1);
-  const int      dim = mk->dim, size = p.size;
+  const int      dim = mk->dim, size = mk->n * mk->face;
+  const size_t   first = (size_t)cell * (size_t)size;
   const double   volume = VpGeometryVolume(mk->mesh->geometry, cell);
-  double         J[9 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+  VpPointMetric  back;
 
-  FindDerivatives(mk, cell, &p, J);
+  MakePoints(mk, cell, -1, mk->values->cell + first * (size_t)mk->values->components, &back);
   m->scale[cell] = 1 / sqrt(volume);
-  for (int d = 0; d < dim; d++) m->mean[(size_t)cell * dim + d] = 0;
-  for (int i = 0; i < size; i++) {
-    const size_t at = (size_t)cell * size + i;
-    const double w = VpPointWeight(dim, mk->n, mk->weight, i);
-    double       G[9];
-    PetscBool    ok;
-    const double det = PullBack(mk, J + i * dim * dim, mk->values->cell + at * mk->values->components, G, &ok);
+  for (int i = 0; i < m->components; i++)
+    memcpy(mk->G + (size_t)m->components * first + i * size, back.G[i], (size_t)size * sizeof(double));
+  for (int d = 0; d < dim; d++) {
+    const double *G = back.G[VpMetricEntry(dim, m->components, d, d)];
+    double        sum = 0;
 
-    if (!ok) {
-      mk->bad = cell + 1;
-      return;
-    }
-    for (int d = 0; d < dim; d++) {
-      for (int e = d; e < dim; e++) {
-        if (e == d || m->components > dim)
-          mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, e)) * size + i] = G[d * dim + e];
-      }
-      m->mean[(size_t)cell * dim + d] += w * G[d * dim + d] * PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / volume;
-    }
-    if (m->root) m->root[at] = sqrt(volume / det);
-    if (m->mass) m->mass[at] = det * (mk->values->reaction ? mk->values->reaction[at] : mk->problem->reaction);
+    for (int i = 0; i < size; i++) sum += mk->point_weight[i] * G[i];
+    m->mean[(size_t)cell * dim + d] = sum * PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / volume;
   }
+  for (int i = 0; i < size && m->root; i++) m->root[first + i] = sqrt(volume / back.det[i]);
+  for (int i = 0; i < size && m->mass; i++)
+    m->mass[first + i] = back.det[i] * (mk->values->reaction ? mk->values->reaction[first + i] : mk->problem->reaction);
 }
 
-/* G's row d, and G_dd and det for the cell beyond */
+/* G's row d, and for the cell beyond what it needs */
 static void MakeSide(Making *mk, int32_t cell, int side)
 {
-  const VpMetric m = mk->metric;
-  const Points   p = PointsOf(mk, side);
-  const int      dim = mk->dim, d = side / 2, face = mk->face;
-  const size_t   first = ((size_t)cell * 2 * dim + side) * (size_t)face * (size_t)mk->values->components;
-  double         J[9 * VP_MAX_N * VP_MAX_N];
-  double *H = mk->H + ((size_t)cell * 2 * dim + side) * mk->rows * face, *seen = mk->seen + ((size_t)cell * 2 * dim + side) * 2 * face;
+  const int     dim = mk->dim, d = side / 2, face = mk->face, components = mk->metric->components;
+  const size_t  at = (size_t)cell * 2 * dim + side, bytes = (size_t)face * sizeof(double);
+  double       *H = mk->H + at * mk->rows * face, *seen = mk->seen + at * 2 * face;
+  VpPointMetric back;
+  const double *normal = back.G[VpMetricEntry(dim, components, d, d)];
 
-  FindDerivatives(mk, cell, &p, J);
-  for (int i = 0; i < face; i++) {
-    double    G[9];
-    PetscBool ok;
-    double    det;
+  MakePoints(mk, cell, side, mk->values->side + at * (size_t)(face * mk->values->components), &back);
+  memcpy(H, normal, bytes);
+  memcpy(seen, normal, bytes);
+  for (int i = 0; i < face; i++) seen[face + i] = normal[i] * back.det[i];
+  for (int e = 0, r = 1; e < dim && components > dim; e++) {
+    const double *G = back.G[VpMetricEntry(dim, components, d, e)];
 
-    det = PullBack(mk, J + i * dim * dim, mk->values->side + (size_t)i * (size_t)mk->values->components + first, G, &ok);
-    if (!ok) {
-      mk->bad = cell + 1;
-      return;
-    }
-    H[i] = seen[i] = G[d * dim + d];
-    seen[face + i] = det;
-    for (int e = 0, r = 1; e < dim && m->components > dim; e++) {
-      if (e != d) H[r++ * face + i] = (side % 2 ? 1 : -1) * G[d * dim + e];
-    }
+    for (int i = 0; i < face && e != d; i++) H[r * face + i] = side % 2 ? G[i] : -G[i];
+    r += e != d;
   }
 }
 
@@ -158,44 +86,49 @@ static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   Making *mk = context;
 
-  for (int32_t cell = first; cell < last && !mk->bad; cell++) {
+  for (int32_t cell = first; cell < last; cell++) {
     MakeCell(mk, cell);
-    for (int side = 0; side < 2 * mk->dim && !mk->bad; side++) MakeSide(mk, cell, side);
+    for (int side = 0; side < 2 * mk->dim; side++) MakeSide(mk, cell, side);
   }
 }
 
-/* 2 w of a cell and of the cell beyond a side at a point; or twice the mean of the side's condition, and 0 */
-static void FindWeights(const Making *mk, int32_t cell, int side, int i, double weight[2])
+/* 2 w of a cell and of the cell beyond a side at its points; or twice the mean of the side's condition, and 0 */
+static void FindWeights(const Making *mk, int32_t cell, int side, double own[], double beyond[])
 {
-  const size_t  stride = 2 * (size_t)mk->face, sides = 2 * (size_t)mk->dim;
+  const int     face = mk->face;
+  const size_t  stride = 2 * (size_t)face, sides = 2 * (size_t)mk->dim;
   const int32_t next = mk->mesh->neighbor[(size_t)cell * sides + (size_t)side];
-  const double *own = mk->seen + ((size_t)cell * sides + (size_t)side) * stride + i;
+  const double *here = mk->seen + ((size_t)cell * sides + (size_t)side) * stride;
 
   if (next >= 0) {
-    const double *other = mk->seen + ((size_t)next * sides + (size_t)(side ^ 1)) * stride + i;
-    const double  P = own[0] * own[mk->face], beyond = other[0] * other[mk->face];
+    const double *there = mk->seen + ((size_t)next * sides + (size_t)(side ^ 1)) * stride;
 
-    weight[0] = 2 * beyond / (P + beyond);
-    weight[1] = 2 * P / (P + beyond);
+    for (int i = 0; i < face; i++) {
+      const double P = here[face + i], other = there[face + i]; /* Both cells get the same sum. */
+
+      own[i] = 2 * other / (P + other);
+      beyond[i] = 2 * P / (P + other);
+    }
   } else {
-    weight[0] = 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
-    weight[1] = 0;
+    for (int i = 0; i < face; i++) {
+      own[i] = 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
+      beyond[i] = 0;
+    }
   }
 }
 
 static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last)
 {
   Making *mk = context;
+  double  own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
     for (int side = 0; side < 2 * mk->dim; side++) {
       double *H = mk->H + ((size_t)cell * 2 * mk->dim + side) * mk->rows * mk->face;
 
-      for (int i = 0; i < mk->face; i++) {
-        double weight[2];
-
-        FindWeights(mk, cell, side, i, weight);
-        for (int r = 0; r < mk->rows; r++) H[r * mk->face + i] *= weight[0];
+      FindWeights(mk, cell, side, own, beyond);
+      for (int r = 0; r < mk->rows; r++) {
+        for (int i = 0; i < mk->face; i++) H[r * mk->face + i] *= own[i];
       }
     }
   }
@@ -204,25 +137,26 @@ static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last
 static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
 {
   Making      *mk = context;
+  const int    face = mk->face;
   const double factor = (mk->n - 1) * mk->n;
+  double       own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
     mk->metric->eta[cell] = factor * mk->penalty[cell];
     for (int side = 0; side < 2 * mk->dim; side++) {
       const size_t  at = (size_t)cell * 2 * mk->dim + side;
       const int32_t next = mk->mesh->neighbor[at];
-      double       *to = mk->metric->beyond + at * mk->face;
+      const double *here = mk->seen + at * 2 * face, *there = mk->seen + ((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * face;
+      double       *to = mk->metric->beyond + at * face;
 
-      for (int i = 0; i < mk->face; i++) {
-        double weight[2];
+      FindWeights(mk, cell, side, own, beyond);
+      if (next < 0) {
+        const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
 
-        FindWeights(mk, cell, side, i, weight);
-        if (next < 0) {
-          const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
-
-          to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * mk->seen[at * 2 * mk->face + i];
-        } else {
-          const double H = weight[1] * mk->seen[((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * mk->face + i];
+        for (int i = 0; i < face; i++) to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * here[i];
+      } else {
+        for (int i = 0; i < face; i++) {
+          const double H = beyond[i] * there[i];
 
           to[i] = factor * mk->penalty[next] * (mk->values->precision == VP_SINGLE ? (double)(float)H : H);
         }
@@ -253,6 +187,8 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
   const int      size = mk->n * mk->face;
   double        *scratch = size <= VP_MOST_DEFINITE ? malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double)) : NULL;
   VpMetricCell   c = {.dim = mk->dim, .n = mk->n, .components = mk->metric->components, .slope = mk->slope, .weight = mk->weight};
+
+  c.point_weight = mk->point_weight;
 
   c.value[0] = mk->basis.value[0];
   c.value[1] = mk->basis.value[1];
@@ -322,7 +258,6 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
 {
   const VpMesh mesh = mk->mesh;
   const int    dim = mk->dim, d = side / 2, face = mk->face;
-  const Points p = PointsOf(mk, side);
   double       J[9 * VP_MAX_N * VP_MAX_N], *to, sum[2] = {0, 0}; /* flux, and what it is on the boxes */
   int32_t      count = 0;
 
@@ -339,7 +274,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
       if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
       count += !pass;
       if (!pass) continue;
-      FindDerivatives(mk, cell, &p, J);
+      VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
       sum[1] += mk->metric->mean[(size_t)cell * dim + d] * VpGeometryArea(mesh->geometry, cell, side);
       for (int i = 0; i < face; i++, to++) {
         double inverse[9], length = 0;
@@ -401,6 +336,7 @@ static PetscErrorCode AllocateMetric(Making *mk)
   if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
   PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
   PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
+  PetscCall(PetscCalloc1(mk->mesh->nown + 1, &mk->sign));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -409,10 +345,11 @@ static PetscErrorCode CheckMetric(const Making *mk)
   int64_t cell = mk->bad ? mk->mesh->first + mk->bad - 1 : PETSC_MAX_INT;
 
   PetscFunctionBegin;
+  PetscCall(VpCheckDeterminants(mk->mesh, mk->n, mk->sign));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cell, 1, MPI_INT64_T, MPI_MIN, mk->mesh->comm));
   PetscCheck(cell == PETSC_MAX_INT, mk->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be finite and positive, as a matrix positive definite, at every point, and the map's determinant not 0: "
-             "cell %" PetscInt64_FMT " has a point where this is not so",
+             "The coefficient must be finite and positive, as a matrix positive definite, at every point: cell %" PetscInt64_FMT
+             " has a point where it is not",
              (PetscInt64)cell);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -437,25 +374,22 @@ static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last
 
       m->entry[at] = (m->root ? m->root[at] : 1) * sqrt(sqrt(a));
       for (int d = 0; d < dim; d++)
-        mean[d] += VpPointWeight(mk->dim, mk->n, mk->weight, i) / sqrt(a) *
-                   mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
+        mean[d] +=
+          mk->point_weight[i] / sqrt(a) * mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
     }
     for (int d = 0; d < dim; d++)
       mean[d] *= PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / VpGeometryVolume(mk->mesh->geometry, cell);
   }
 }
 
-/* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. On a face G_dd |det J| of both cells differ
-   as their a do. The constants and the reaction would become other functions, so that neither may matter. */
-static PetscErrorCode ScaleByCoefficient(Making *mk)
+/* the largest change of a number a inside of an own cell; its largest jump on a side. On a face G_dd |det J| of both cells differ as their
+   a do. */
+static double FindChange(const Making *mk)
 {
-  const VpMesh mesh = mk->mesh;
-  const int    size = mk->n * mk->face;
-  double       most[2] = {1, 1}; /* change inside of a cell, jump on a face */
+  const int size = mk->n * mk->face;
+  double    most = 1;
 
-  PetscFunctionBegin;
-  if (mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
     const double *a = mk->values->cell + (size_t)cell * size;
     double        range[2] = {a[0], a[0]};
 
@@ -463,17 +397,38 @@ static PetscErrorCode ScaleByCoefficient(Making *mk)
       range[0] = PetscMin(range[0], a[i]);
       range[1] = PetscMax(range[1], a[i]);
     }
-    most[0] = PetscMax(most[0], range[1] / range[0]);
-    for (int i = 0; i < 2 * mk->dim * mk->face; i++) {
-      double weight[2];
-
-      FindWeights(mk, cell, i / mk->face, i % mk->face, weight);
-      if (weight[1] > 0) most[1] = PetscMax(most[1], PetscMax(weight[0] / weight[1], weight[1] / weight[0]));
-    }
+    most = PetscMax(most, range[1] / range[0]);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
-  if (most[0] < SCALES_FROM || most[1] > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge((size_t)mesh->nown * size + 1, &mk->metric->entry));
+  return most;
+}
+
+static double FindJump(const Making *mk)
+{
+  double most = 1, own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
+
+  for (int32_t i = 0; i < 2 * mk->dim * mk->mesh->nown; i++) {
+    FindWeights(mk, i / (2 * mk->dim), i % (2 * mk->dim), own, beyond);
+    for (int q = 0; q < mk->face && beyond[0] > 0; q++) most = PetscMax(most, PetscMax(own[q] / beyond[q], beyond[q] / own[q]));
+  }
+  return most;
+}
+
+/* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. The constants and the reaction would become
+   other functions, so that neither may matter. */
+static PetscErrorCode ScaleByCoefficient(Making *mk)
+{
+  const VpMesh mesh = mk->mesh;
+  double       most;
+
+  PetscFunctionBegin;
+  if (mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  most = FindChange(mk);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  if (most < SCALES_FROM) PetscFunctionReturn(PETSC_SUCCESS);
+  most = FindJump(mk);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  if (most > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge((size_t)mesh->nown * (size_t)(mk->n * mk->face) + 1, &mk->metric->entry));
   VpLoop(mesh->nown, ScaleCells, mk);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -490,11 +445,10 @@ static PetscErrorCode FindReaction(const Making *mk)
     const double volume = VpGeometryVolume(mk->mesh->geometry, cell);
 
     for (int i = 0; i < size && (m->mass || m->root); i++) {
-      const double w = VpPointWeight(mk->dim, mk->n, mk->weight, i);
       const size_t at = (size_t)cell * size + i;
 
-      if (m->mass) sum[0] += w * m->mass[at];
-      if (m->root) sum[2] += w * volume / PetscSqr(m->root[at]);
+      if (m->mass) sum[0] += mk->point_weight[i] * m->mass[at];
+      if (m->root) sum[2] += mk->point_weight[i] * volume / PetscSqr(m->root[at]);
     }
     sum[1] += volume;
   }
@@ -529,10 +483,13 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
 {
   Making         mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
   PetscErrorCode error;
+  double         gauss[VP_MAX_N];
 
   PetscFunctionBegin;
   mk.face = VpFaceSize(mk.n, mk.dim);
-  VpGauss(mk.n, mk.gauss, mk.weight);
+  for (int side = -1; side < 2 * mk.dim; side++) VpGaussPoints(mesh->geometry, mk.n, side, &mk.at[1 + side]);
+  VpGauss(mk.n, gauss, mk.weight);
+  for (int i = 0; i < mk.n * mk.face; i++) mk.point_weight[i] = VpPointWeight(mk.dim, mk.n, mk.weight, i);
   PetscCall(VpBasisCreate(VP_BASIS_GAUSS, problem->degree, &mk.basis));
   VpMetricSlopes(&mk.basis, mk.slope);
   PetscCall(PetscNew(&mk.metric));
@@ -541,6 +498,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(PetscFree(mk.H));
   PetscCall(PetscFree(mk.seen));
   PetscCall(PetscFree(mk.penalty));
+  PetscCall(PetscFree(mk.sign));
   if (error) PetscCall(VpMetricDestroy(&mk.metric));
   PetscCall(error);
   *out = mk.metric;

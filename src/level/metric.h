@@ -52,7 +52,8 @@ PetscErrorCode VpMetricStore(VpMesh, int n, VpPrecision, double **G, double **H,
 double VpMetricNumbers(VpMetric, int dim, int n);
 /* iterations of FGMRES for eight digits, to a factor of 1.5 in most cases */
 double VpMetricIterations(const VpMetric);
-/* a value of a coefficient (VpPointValues.components) as a full matrix; whether a full matrix is finite and positive definite */
+/* pullback.c: a value of a coefficient (VpPointValues.components) as a full matrix; whether a full matrix is finite and positive
+   definite */
 void      VpMatrixExpand(int dim, int components, const double value[], double K[]);
 PetscBool VpMatrixIsDefinite(int dim, const double K[]);
 /* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */

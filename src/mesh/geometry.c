@@ -28,24 +28,32 @@ void VpGeometryReference(VpGeometry g, int32_t cell, const PetscReal x[], PetscR
 }
 
 /* the same as VpMapEvaluate() for a cell that is a box */
-static void EvaluateBox(VpGeometry g, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
+static void EvaluateBox(VpGeometry g, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
-  const int dim = g->domain->dim, n = count[0] * count[1] * count[2];
-  PetscReal lower[3], size[3];
+  const int *count = grid->count, dim = g->domain->dim;
+  PetscReal  lower[3], size[3];
 
   VpGeometryBounds(g, cell, lower, size);
-  for (int q = 0; q < n; q++) {
+  for (int q = 0; q < grid->size; q++) {
     const int at[3] = {q % count[0], q / count[0] % count[1], q / (count[0] * count[1])};
 
-    for (int i = 0; i < dim && X; i++) X[q * dim + i] = lower[i] + size[i] * x[i][at[i]];
+    for (int i = 0; i < dim && X; i++) X[q * dim + i] = lower[i] + size[i] * grid->x[i][at[i]];
     for (int i = 0; i < dim * dim && J; i++) J[q * dim * dim + i] = i % (dim + 1) ? 0 : size[i / dim];
   }
 }
 
+void VpGeometryEvaluateGrid(VpGeometry g, int32_t cell, const VpMapGrid *grid, double X[], double J[])
+{
+  if (g->map) VpMapEvaluate(g->map, cell, grid, X, J);
+  else EvaluateBox(g, cell, grid, X, J);
+}
+
 void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
 {
-  if (g->map) VpMapEvaluate(g->map, cell, count, x, X, J);
-  else EvaluateBox(g, cell, count, x, X, J);
+  VpMapGrid grid;
+
+  VpMapGridSet(g->map, count, x, &grid);
+  VpGeometryEvaluateGrid(g, cell, &grid, X, J);
 }
 
 void VpGeometryExtent(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal upper[])

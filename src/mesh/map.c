@@ -1,12 +1,11 @@
 /* Maps of cells: values and derivatives of the polynomials through the cells' nodes. */
 #include "map.h"
-#include "../kernels/views.h"
 #include "../compat.h"
 #include <string.h>
 
 #define BEYOND 0.25 /* as far outside of [0,1] Newton's method goes */
 
-enum { MOST = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ * 3 }; /* numbers at the points of a grid */
+enum { MOST = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ }; /* points of a grid */
 
 PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
 {
@@ -46,77 +45,69 @@ static void EvaluateLagrange(int n, const double node[], double x, double value[
   }
 }
 
-/* matrices [count][n] from the nodes to the values and the derivatives at points along a direction */
-typedef struct {
-  int    count;
-  double value[VP_MAX_NQ * VP_MAX_N], slope[VP_MAX_NQ * VP_MAX_N];
-} Line;
-
-static void TabulateLines(VpMap map, const int count[3], const double *const x[3], Line line[3])
+void VpMapGridSet(VpMap map, const int count[3], const double *const x[3], VpMapGrid *grid)
 {
-  const int n = map->degree + 1;
+  const int n = map ? map->degree + 1 : 0;
 
-  for (int d = 0; d < map->dim; d++) {
-    line[d].count = count[d];
-    for (int q = 0; q < count[d]; q++) EvaluateLagrange(n, map->point, x[d][q], line[d].value + q * n, line[d].slope + q * n);
+  grid->size = count[0] * count[1] * count[2];
+  for (int d = 0; d < 3; d++) {
+    grid->count[d] = count[d];
+    for (int q = 0; q < count[d]; q++) {
+      grid->x[d][q] = x[d][q];
+      if (map && d < map->dim) EvaluateLagrange(n, map->point, x[d][q], grid->value[d] + q * n, grid->slope[d] + q * n);
+    }
   }
 }
 
+/* the coordinates of a point, or their derivatives, with what fills up a vector of the processor */
+typedef double Coordinates __attribute__((vector_size(4 * sizeof(double))));
+
 /* out [outer][count][inner] = A [count][n] times in [outer][n][inner] along the middle */
-static inline void ContractInner(int outer, int n, int count, const int inner, const double A[], const double in[], double out[])
+static void Contract(int outer, int n, int count, int inner, const double A[], const Coordinates in[], Coordinates out[])
 {
-  for (int o = 0; o < outer; o++) {
+  for (int o = 0; o < outer; o++, in += n * inner) {
     for (int q = 0; q < count; q++) {
-      double *to = out + (o * count + q) * inner;
+      for (int i = 0; i < inner; i++) {
+        Coordinates sum = A[q * n] * in[i];
 
-      for (int i = 0; i < inner; i++) to[i] = A[q * n] * in[o * n * inner + i];
-      for (int a = 1; a < n; a++) {
-        const double *from = in + (o * n + a) * inner;
-
-        for (int i = 0; i < inner; i++) to[i] += A[q * n + a] * from[i];
+        for (int a = 1; a < n; a++) sum += A[q * n + a] * in[a * inner + i];
+        *out++ = sum;
       }
     }
   }
 }
 
-/* the same with a constant for the short loops */
-static void Contract(int outer, int n, int count, int inner, const double A[], const double in[], double out[])
+/* out [points] = the derivative of X in direction `slope`, or X for -1; scratch: as large. The last direction comes first, where loops are
+   longest. */
+static void EvaluateLines(VpMap map, const VpMapGrid *grid, int slope, const Coordinates node[], Coordinates scratch[], Coordinates out[])
 {
-  if (inner == 2) ContractInner(outer, n, count, 2, A, in, out);
-  else if (inner == 3) ContractInner(outer, n, count, 3, A, in, out);
-  else ContractInner(outer, n, count, inner, A, in, out);
-}
+  const Coordinates *from = node;
+  int                inner = VpMapNodes(map->dim, map->degree), outer = 1;
 
-/* to [points][dim] = the derivative of X in direction `slope`, or X for -1. scratch: MOST numbers. The last direction comes first, where
-   loops are longest. */
-static void EvaluateLines(VpMap map, int32_t cell, const Line line[3], int slope, double scratch[], double to[])
-{
-  const int     dim = map->dim, n = map->degree + 1;
-  const double *from = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int           inner = VpMapNodes(dim, map->degree) * dim, outer = 1;
+  for (int d = map->dim - 1; d >= 0; d--) {
+    Coordinates *to = d % 2 ? scratch : out;
 
-  for (int d = dim - 1; d >= 0; d--) {
-    double *out = d % 2 ? scratch : to;
-
-    inner /= n;
-    Contract(outer, n, line[d].count, inner, d == slope ? line[d].slope : line[d].value, from, out);
-    outer *= line[d].count;
-    from = out;
+    inner /= map->degree + 1;
+    Contract(outer, map->degree + 1, grid->count[d], inner, (d == slope ? grid->slope : grid->value)[d], from, to);
+    outer *= grid->count[d];
+    from = to;
   }
 }
 
-void VpMapEvaluate(VpMap map, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])
+void VpMapEvaluate(VpMap map, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
-  const int dim = map->dim, n = count[0] * count[1] * count[2];
-  double    scratch[MOST], column[MOST];
-  Line      line[3];
+  const int     dim = map->dim, nodes = VpMapNodes(dim, map->degree);
+  const double *x = map->node + (size_t)cell * (size_t)(nodes * dim);
+  Coordinates   node[MOST], scratch[MOST], out[MOST];
 
-  TabulateLines(map, count, x, line);
+  for (int i = 0; i < nodes; i++) node[i] = (Coordinates){x[i * dim], x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0};
   for (int d = X ? -1 : 0; d < (J ? dim : 0); d++) {
-    EvaluateLines(map, cell, line, d, scratch, column);
-    for (int q = 0; q < n * dim; q++) {
-      if (d < 0) X[q] = column[q];
-      else J[q * dim + d] = column[q];
+    EvaluateLines(map, grid, d, node, scratch, out);
+    for (int q = 0; q < grid->size; q++) {
+      for (int i = 0; i < dim; i++) {
+        if (d < 0) X[q * dim + i] = out[q][i];
+        else J[(q * dim + i) * dim + d] = out[q][i];
+      }
     }
   }
 }
@@ -158,8 +149,10 @@ static double TakeStep(VpMap map, int32_t cell, const double X[], double xi[])
 {
   const int dim = map->dim;
   double    at[3], J[9], inverse[9], det, change = 0;
+  VpMapGrid grid;
 
-  VpMapEvaluate(map, cell, (int[]){1, 1, 1}, (const double *const[]){xi, xi + 1, xi + 2}, at, J);
+  VpMapGridSet(map, (int[]){1, 1, 1}, (const double *const[]){xi, xi + 1, xi + 2}, &grid);
+  VpMapEvaluate(map, cell, &grid, at, J);
   det = VpDeterminant(dim, J);
   if (det == 0) return PETSC_MAX_REAL;
   VpInvert(dim, J, det, inverse);

@@ -1,8 +1,7 @@
 /* Maps of cells: where the cells of a mesh are in physical space. The boxes are then only the reference domain. In a cell the map is
    the polynomial, of one degree in each variable, through points at the Gauss-Lobatto points of that degree, the nodes of the cell. */
 #pragma once
-#include "../tables/tables.h"
-#include <stdint.h>
+#include "../kernels/views.h"
 
 typedef struct VpMap_ *VpMap;
 struct VpMap_ {
@@ -20,9 +19,16 @@ static inline int VpMapNodes(int dim, int degree)
 {
   return (degree + 1) * (degree + 1) * (dim == 3 ? degree + 1 : 1);
 }
-/* X [points][dim] and J [points][i][j] = dX_i / dxi_j at a tensor grid of points of a cell, as VpGeometryEvaluate() in mesh.h. Threads may
-   call it at the same time. */
-void VpMapEvaluate(VpMap, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
+/* A tensor grid of points in [0,1], x fastest: count[d] of them at x[d], 1 beyond dim; and the matrices [count][degree+1] from nodes to the
+   values and the derivatives there. The same grid serves many cells. */
+typedef struct {
+  int    count[3], size; /* size: of all points */
+  double x[3][VP_MAX_NQ], value[3][VP_MAX_NQ * VP_MAX_N], slope[3][VP_MAX_NQ * VP_MAX_N];
+} VpMapGrid;
+/* Sets the grid, for a map NULL without the matrices. */
+void VpMapGridSet(VpMap, const int count[3], const double *const x[3], VpMapGrid *);
+/* X [points][dim] and J [points][i][j] = dX_i / dxi_j at the points of a cell. X, J: or NULL. Threads may call it at the same time. */
+void VpMapEvaluate(VpMap, int32_t cell, const VpMapGrid *, double X[], double J[]);
 /* xi = the reference coordinates of a point in physical space, by Newton's method. Returns how far outside of [0,1] they are at most, in a
    direction; at most 0 inside; or PETSC_MAX_REAL where the method does not converge, as it does near the cell. */
 double VpMapInvert(VpMap, int32_t cell, const double X[], double xi[]);

@@ -240,6 +240,8 @@ void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscRea
 /* X [points][dim] and the Jacobian J [points][i][j] = dX_i / dxi_j in physical space of an own cell, at a tensor grid of points in [0,1], x
    fastest: count[d] of them, at most VP_MAX_NQ, at x[d]; count[d] = 1 beyond dim. X, J: or NULL */
 void VpGeometryEvaluate(VpGeometry, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
+/* the same at the points of a grid that VpMapGridSet() has set for the geometry's map, for many cells */
+void VpGeometryEvaluateGrid(VpGeometry, int32_t cell, const VpMapGrid *, double X[], double J[]);
 /* the smallest box around a cell in physical space, for mapped ones around its nodes: lower, upper [dim] */
 void VpGeometryExtent(VpGeometry, int32_t cell, PetscReal lower[], PetscReal upper[]);
 /* the least size of a cell, its volume, the area of one of its sides */

@@ -4,6 +4,25 @@
 #include "../fields/places.h"
 #include "../mat/mat.h"
 
+/* Takes over the mesh's reference and makes the operator. After an error the DM is not set up. */
+static PetscErrorCode TakeMesh(DM dm, VpMesh mesh)
+{
+  DM_VPatchDG        *dg = dm->data;
+  const VPatchDGBasis basis = dg->basis;
+  PetscErrorCode      error;
+
+  PetscFunctionBegin;
+  dg->mesh = mesh;
+  error = DMVPatchDGChooseBasis(dm);
+  if (!error) error = DMVPatchDGSetOperator(dm, 0, NULL);
+  if (error) {
+    PetscCall(VpMeshDestroy(&dg->mesh));
+    dg->basis = basis;
+  }
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
   DM_VPatchDG   *dg;
@@ -32,9 +51,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   error = DMVPatchDGMapMesh(dm, NULL, mesh);
   if (error) PetscCall(VpMeshDestroy(&mesh));
   PetscCall(error);
-  dg->mesh = mesh;
-  PetscCall(DMVPatchDGChooseBasis(dm));
-  PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
+  PetscCall(TakeMesh(dm, mesh));
   if (dm->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(dm, dm));
   PetscCall(DMVPatchDGSetLocalCoordinates(dm));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));

@@ -101,7 +101,7 @@ static inline PetscInt DMVPatchDGMapDegree(DM dm)
   return dg->map_degree ? dg->map_degree : dg->degree;
 }
 /* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. from: the mesh that was refined or coarsened, or NULL.
-   Ensures: an error on all ranks where det J is not of one sign. Collective */
+   The metric (DMVPatchDGMakeMetric()) finds out whether det J is of one sign. Collective */
 PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh from, VpMesh);
 /* mapnodes.c: sets the nodes of own cells from the vector of the DM, or from the mesh that was refined or coarsened. Collective */
 PetscErrorCode DMVPatchDGFillByVector(DM, VpMesh, VpMap);

@@ -101,7 +101,8 @@ static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, 
   PetscReal lower[3], size[3], low[3], width[3];
   double    x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N],
     *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+  int       first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+  VpMapGrid grid;
 
   VpGeometryBounds(s->geometry, from, lower, size);
   VpGeometryBounds(g, cell, low, width);
@@ -114,7 +115,8 @@ static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, 
       else if (xi <= 1 + 1e-9) x[d][count[d]++] = xi;
     }
   }
-  VpMapEvaluate(s->map, from, count, (const double *const[]){x[0], x[1], x[2]}, X, NULL);
+  VpMapGridSet(s->map, count, (const double *const[]){x[0], x[1], x[2]}, &grid);
+  VpMapEvaluate(s->map, from, &grid, X, NULL);
   for (int q = 0; q < count[0] * count[1] * count[2]; q++) {
     const int at[3] = {first[0] + q % count[0], first[1] + q / count[0] % count[1], first[2] + q / (count[0] * count[1])};
 

@@ -8,25 +8,26 @@
 typedef struct {
   VpGeometry             geometry;
   const VpPointFunction *function;
-  int                    dim, n, side;        /* side -1: the points are those of the cells */
-  size_t                 size, stride, first; /* points of a cell or side; values of a cell; first value of the side among them */
-  double                 x[3][VP_MAX_N], *values;
-  int                    count[3];
+  int                    dim, n, side;  /* side -1: the points are those of the cells */
+  size_t                 stride, first; /* values of a cell; first value of the side among them */
+  double                *values;
+  VpMapGrid              grid;
   _Atomic int            error;
 } Calls;
 
 static void SetPoints(Calls *c, int side)
 {
-  double gauss[VP_MAX_N], w[VP_MAX_N];
+  const double end = side % 2 ? 1 - INSIDE : INSIDE, *x[3];
+  double       gauss[VP_MAX_N], w[VP_MAX_N];
+  int          count[3];
 
   VpGauss(c->n, gauss, w);
-  c->side = side;
-  c->size = 1;
   for (int d = 0; d < 3; d++) {
-    c->count[d] = d >= c->dim || (side >= 0 && d == side / 2) ? 1 : c->n;
-    c->size *= (size_t)c->count[d];
-    for (int q = 0; q < c->count[d]; q++) c->x[d][q] = c->count[d] > 1 ? gauss[q] : side % 2 ? 1 - INSIDE : INSIDE;
+    count[d] = d >= c->dim || (side >= 0 && d == side / 2) ? 1 : c->n;
+    x[d] = count[d] > 1 ? gauss : &end;
   }
+  c->side = side;
+  VpMapGridSet(c->geometry->map, count, x, &c->grid);
 }
 
 static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
@@ -38,8 +39,8 @@ static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t cell = first; cell < last && !c->error; cell++) {
     int error;
 
-    VpGeometryEvaluate(c->geometry, cell, c->count, (const double *const[]){c->x[0], c->x[1], c->x[2]}, x, NULL);
-    error = (int)c->function->batch(c->dim, (PetscInt)c->size, x, NULL, c->values + ((size_t)cell * c->stride + c->first) * components,
+    VpGeometryEvaluateGrid(c->geometry, cell, &c->grid, x, NULL);
+    error = (int)c->function->batch(c->dim, c->grid.size, x, NULL, c->values + ((size_t)cell * c->stride + c->first) * components,
                                     c->function->ctx);
     if (error) c->error = error;
   }
@@ -242,7 +243,6 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
   }
   if (!dg->reaction_at.batch) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
-  PetscCall(CheckReaction(mesh, values, points));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,6 +259,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
   if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
   if (!error) error = VpMetricCreate(mesh, problem, &values, &problem->metric);
+  if (!error && values.reaction) error = CheckReaction(mesh, &values, (size_t)DMVPatchDGCellSize(dm));
   PetscCall(PetscFree(values.cell));
   PetscCall(PetscFree(values.side));
   PetscCall(PetscFree(values.reaction));

@@ -97,15 +97,17 @@ static Memory MemoryFor(size_t n, int dim, double scratch[])
 /* all numbers of all points of places from the map; rows: of turn */
 static void MapAll(const VpField *field, const VpPlacesLoop *loop, const VpPlaces *places, int rows, Memory m)
 {
-  const int           dim = field->mesh->dim;
-  const VpGrid       *grid = loop->grid;
-  const double *const at[3] = {grid->x[0], grid->x[1], grid->x[2]};
-  const size_t        size = (size_t)VpGridSize(grid);
+  const int        dim = field->mesh->dim;
+  const VpGrid    *grid = loop->grid;
+  const VpGeometry g = field->mesh->geometry;
+  const size_t     size = (size_t)VpGridSize(grid);
+  VpMapGrid        at;
 
+  VpMapGridSet(g->map, grid->count, (const double *const[]){grid->x[0], grid->x[1], grid->x[2]}, &at);
   for (int32_t i = 0; i < places->n; i++) {
     const double *h = VpPlaceSize(places, i);
 
-    VpGeometryEvaluate(field->mesh->geometry, VpPlaceCell(places, i), grid->count, at, m.x + (size_t)i * size * (size_t)dim, m.J);
+    VpGeometryEvaluateGrid(g, VpPlaceCell(places, i), &at, m.x + (size_t)i * size * (size_t)dim, m.J);
     for (size_t p = 0; p < size; p++) {
       const size_t  point = (size_t)i * size + p;
       const double *J = m.J + p * (size_t)(dim * dim);
