@@ -78,6 +78,11 @@ int32_t VpLoopPieces(int32_t n)
   return CountPieces(n, LEAST_ITEMS);
 }
 
+int32_t VpLoopHeavyPieces(int32_t n)
+{
+  return CountPieces(n, 1);
+}
+
 int32_t VpLoopStart(int32_t n, int32_t piece)
 {
   return FindStart(n, VpLoopPieces(n), piece);
@@ -111,5 +116,5 @@ void VpLoop(int32_t n, VpLoopBody body, void *context)
 
 void VpLoopHeavy(int32_t n, VpLoopBody body, void *context)
 {
-  RunLoop(n, CountPieces(n, 1), body, context);
+  RunLoop(n, VpLoopHeavyPieces(n), body, context);
 }

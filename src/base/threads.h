@@ -16,6 +16,7 @@ typedef void (*VpLoopBody)(void *context, int32_t piece, int32_t first, int32_t 
 void    VpLoop(int32_t n, VpLoopBody body, void *context);
 void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for heavy items: one takes as long as the start of a thread */
 int32_t VpLoopPieces(int32_t n);                                /* number of pieces, at least 1, that VpLoop makes of [0, n) */
+int32_t VpLoopHeavyPieces(int32_t n);                           /* the same of VpLoopHeavy */
 int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first item of a piece */
 /* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */
 int32_t VpLoopSum(int32_t pieces, int32_t count[]);

@@ -2,8 +2,8 @@
 #include "definite.h"
 #include "pullback.h"
 #include <float.h>
-#include <petscblaslapack.h>
 
+#define ENOUGH 1e-3              /* The power iteration ends with a relative step below this. */
 enum { STEPS = 12, SWEEPS = 3 }; /* of the power iteration; of rotations, which converge quadratically */
 
 /* Rotates the directions p and q, and r if that is one of three, so that entry (p, q) of the matrices of all points becomes 0. */
@@ -80,7 +80,7 @@ size_t VpMetricScratch(int dim, int n)
 {
   const size_t size = (size_t)PetscPowInt(n, dim), traces = 2 * (size_t)dim * size / (size_t)n;
 
-  return size * size + traces * size + 2 * size + traces;
+  return size * size + traces * size + 2 * size;
 }
 
 /* A [size][size] = the products of gradients, with e e^T for the function e = 1, which has none */
@@ -88,10 +88,11 @@ static void FillStiffness(const VpMetricCell *c, int size, double A[])
 {
   const int     n = c->n, stride[3] = {1, n, n * n};
   const double *D = c->slope;
+  double        root[VP_MOST_DEFINITE];
 
+  for (int i = 0; i < size; i++) root[i] = sqrt(c->point_weight[i]);
   for (int i = 0; i < size; i++) {
-    for (int j = 0; j < size; j++)
-      A[i * size + j] = sqrt(VpPointWeight(c->dim, n, c->weight, i) * VpPointWeight(c->dim, n, c->weight, j)) * c->G[0];
+    for (int j = 0; j < size; j++) A[i * size + j] = root[i] * root[j] * c->G[0];
     for (int d = 0; d < c->dim; d++) {
       const int at = i / stride[d] % n;
 
@@ -143,34 +144,71 @@ static void FillFluxes(const VpMetricCell *c, int size, double F[])
   }
 }
 
+static double Dot(int n, const double *restrict a, const double *restrict b)
+{
+  double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* to += by from */
+static void Add(int n, double by, const double *restrict from, double *restrict to)
+{
+  for (int i = 0; i < n; i++) to[i] += by * from[i];
+}
+
+/* A = its Cholesky factor, in the lower triangle. Returns false if A is not positive definite. LAPACK might start threads in each of ours. */
+static PetscBool Factor(int n, double A[])
+{
+  for (int i = 0; i < n; i++) {
+    double *row = A + i * n;
+
+    for (int j = 0; j < i; j++) row[j] = (row[j] - Dot(j, row, A + j * n)) / A[j * n + j];
+    row[i] -= Dot(i, row, row);
+    if (!(row[i] > 0)) return PETSC_FALSE;
+    row[i] = sqrt(row[i]);
+  }
+  return PETSC_TRUE;
+}
+
+/* v = A^-1 v, where A is what Factor() has made */
+static void SolveFactored(int n, const double A[], double v[])
+{
+  for (int i = 0; i < n; i++) v[i] = (v[i] - Dot(i, A + i * n, v)) / A[i * n + i];
+  for (int i = n - 1; i >= 0; i--) {
+    v[i] /= A[i * n + i];
+    Add(i, -v[i], A + i * n, v);
+  }
+}
+
 double VpMetricPenalty(const VpMetricCell *c, double scratch[])
 {
-  const int    size = (int)PetscPowInt(c->n, c->dim), traces = 2 * c->dim * size / c->n;
-  PetscBLASInt order = size, one = 1, info;
-  double      *A = scratch, *F = A + (size_t)size * size, *v = F + (size_t)traces * size, *w = v + size, *flux = w + size, lambda = 0;
+  const int size = (int)PetscPowInt(c->n, c->dim), traces = 2 * c->dim * size / c->n;
+  double   *A = scratch, *F = A + (size_t)size * size, *v = F + (size_t)traces * size, *w = v + size, lambda = 0;
 
   FillStiffness(c, size, A);
   FillFluxes(c, size, F);
-  LAPACKpotrf_("L", &order, A, &order, &info);
-  if (info) return PETSC_MAX_REAL;
+  if (!Factor(size, A)) return PETSC_MAX_REAL;
   for (int i = 0; i < size; i++) v[i] = sin(1.7 * i * i + i);
   for (int step = 0; step < STEPS; step++) {
-    double energy = 0, square = 0;
+    const double before = lambda;
+    double       energy, square = 0;
 
-    for (int t = 0; t < traces; t++) {
-      flux[t] = 0;
-      for (int i = 0; i < size; i++) flux[t] += F[(size_t)t * size + i] * v[i];
-      square += flux[t] * flux[t];
-    }
     for (int i = 0; i < size; i++) w[i] = 0;
     for (int t = 0; t < traces; t++) {
-      for (int i = 0; i < size; i++) w[i] += F[(size_t)t * size + i] * flux[t];
+      const double flux = Dot(size, F + (size_t)t * size, v);
+
+      square += flux * flux;
+      Add(size, flux, F + (size_t)t * size, w);
     }
     for (int i = 0; i < size; i++) v[i] = w[i];
-    LAPACKpotrs_("L", &order, &one, A, &order, v, &order, &info);
-    for (int i = 0; i < size; i++) energy += v[i] * w[i]; /* |A^-1 w|^2 in the norm of A, where |F v|^2 was `square` */
+    SolveFactored(size, A, v);
+    energy = Dot(size, v, w); /* |A^-1 w|^2 in the norm of A, where |F v|^2 was `square` */
     if (energy <= 0 || square <= 0) return 0;
     lambda = energy / square;
+    if (lambda < (1 + ENOUGH) * before) break;
     for (int i = 0; i < size; i++) v[i] /= sqrt(energy);
   }
   return lambda;

@@ -217,14 +217,14 @@ static PetscErrorCode FindShapes(Making *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
-  const int32_t  pieces = VpLoopPieces(mesh->nown);
+  const int32_t  pieces = VpLoopHeavyPieces(mesh->nown);
   double         most[4] = {-PETSC_MAX_REAL, 0, 1, 0}, sum[3] = {0, (double)mesh->nown, 0};
   Shaping        to = {.mk = mk};
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(pieces, &to.shape));
   for (int32_t i = 0; i < pieces; i++) to.shape[i] = (Shape){.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
-  VpLoop(mesh->nown, ShapeCells, &to);
+  VpLoopHeavy(mesh->nown, ShapeCells, &to);
   for (int32_t i = 0; i < pieces; i++) {
     const Shape *s = &to.shape[i];
 
@@ -465,7 +465,7 @@ static PetscErrorCode MakeMetric(Making *mk)
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
-  VpLoop(mesh->nown, MakeCells, mk);
+  VpLoopHeavy(mesh->nown, MakeCells, mk);
   PetscCall(CheckMetric(mk));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, seen, MPI_DOUBLE, mk->seen, mk->seen + (size_t)mesh->nown * seen));
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
