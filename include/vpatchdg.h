@@ -185,6 +185,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetBasis(DM, VPatchDGBasis *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetQuadrature(DM, VPatchDGQuadrature);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetQuadrature(DM, VPatchDGQuadrature *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientValues(DM, PetscInt components, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetSerialFunctions(DM, PetscBool);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);

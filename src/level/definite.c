@@ -159,7 +159,8 @@ static void Add(int n, double by, const double *restrict from, double *restrict 
   for (int i = 0; i < n; i++) to[i] += by * from[i];
 }
 
-/* A = its Cholesky factor, in the lower triangle. Returns false if A is not positive definite. LAPACK might start threads in each of ours. */
+/* A = its Cholesky factor, in the lower triangle. Returns false if A is not positive definite. LAPACK might start threads in each of
+   ours. */
 static PetscBool Factor(int n, double A[])
 {
   for (int i = 0; i < n; i++) {

@@ -66,7 +66,7 @@ PetscBool VpMatrixIsDefinite(int dim, const double K[])
   return (PetscBool)(K[0] > 0 && two > 0 && (dim == 2 || VpDeterminant(3, K) > 0) && !PetscIsInfOrNanReal(K[0] + two));
 }
 
-static PetscBool IsDefinite(int dim, int components, const double value[])
+PetscBool VpIsDefinite(int dim, int components, const double value[])
 {
   double K[9];
 
@@ -113,7 +113,7 @@ void VpPullBack(int dim, int points, const double J[], int components, const dou
     for (int q = 0; q < points; q++) rows[i][q] = J[q * dim * dim + i];
   }
   to->definite = PETSC_TRUE;
-  for (int q = 0; q < points; q++) to->definite = (PetscBool)(to->definite && IsDefinite(dim, components, K + q * components));
+  for (int q = 0; q < points; q++) to->definite = (PetscBool)(to->definite && VpIsDefinite(dim, components, K + q * components));
   FindAdjugate(dim, points, rows, A);
   FindDeterminants(dim, points, rows, A, to);
   for (int d = 0; d < dim; d++) {

@@ -11,6 +11,8 @@ typedef struct {
 } VpPointMetric;
 /* J [points][dim][dim], K [points][components] */
 void VpPullBack(int dim, int points, const double J[], int components, const double K[], VpPointMetric *);
+/* whether a number is positive and finite, or a matrix positive definite: its leading minors are positive */
+PetscBool VpIsDefinite(int dim, int components, const double K[]);
 /* The n Gauss points in each direction of a cell, or of its side (-1: the cell). */
 void VpGaussPoints(VpGeometry, int n, int side, VpMapGrid *);
 /* determinants.c. Collective. sign: of det J in own cells, as in VpPointMetric. Ensures: an error on all ranks, with the cell and its

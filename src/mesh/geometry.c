@@ -56,6 +56,27 @@ void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const do
   VpGeometryEvaluateGrid(g, cell, &grid, X, J);
 }
 
+void VpGeometryOverlap(VpGeometry g, int32_t cell, int n, const double point[], VpGeometry source, int32_t from, int first[3],
+                       VpMapGrid *grid)
+{
+  PetscReal lower[3], size[3], low[3], width[3];
+
+  VpGeometryBounds(source, from, lower, size);
+  VpGeometryBounds(g, cell, low, width);
+  for (int d = 0; d < 3; d++) {
+    first[d] = 0;
+    grid->count[d] = d >= g->domain->dim;
+    grid->x[d][0] = 0;
+    for (int q = 0; q < n && d < g->domain->dim; q++) {
+      const double xi = (low[d] + width[d] * point[q] - lower[d]) / size[d];
+
+      if (xi < -1e-9) first[d] = q + 1;
+      else if (xi <= 1 + 1e-9) grid->x[d][grid->count[d]++] = xi;
+    }
+  }
+  grid->size = grid->count[0] * grid->count[1] * grid->count[2];
+}
+
 void VpGeometryExtent(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal upper[])
 {
   PetscReal low[3], size[3];

@@ -29,8 +29,7 @@ PetscErrorCode VpMapDestroy(VpMap *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* value, slope [n] = Lagrange's polynomials of the nodes and their derivatives at x */
-static void EvaluateLagrange(int n, const double node[], double x, double value[], double slope[])
+void VpLagrange(int n, const double node[], double x, double value[], double slope[])
 {
   for (int a = 0; a < n; a++) {
     value[a] = 1;
@@ -54,7 +53,7 @@ void VpMapGridSet(VpMap map, const int count[3], const double *const x[3], VpMap
     grid->count[d] = count[d];
     for (int q = 0; q < count[d]; q++) {
       grid->x[d][q] = x[d][q];
-      if (map && d < map->dim) EvaluateLagrange(n, map->point, x[d][q], grid->value[d] + q * n, grid->slope[d] + q * n);
+      if (map && d < map->dim) VpLagrange(n, map->point, x[d][q], grid->value[d] + q * n, grid->slope[d] + q * n);
     }
   }
 }

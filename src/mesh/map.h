@@ -19,6 +19,9 @@ static inline int VpMapNodes(int dim, int degree)
 {
   return (degree + 1) * (degree + 1) * (dim == 3 ? degree + 1 : 1);
 }
+/* value, slope [n] = Lagrange's polynomials of n nodes and their derivatives at x; at a node, exactly 0 and 1 */
+void VpLagrange(int n, const double node[], double x, double value[], double slope[]);
+
 /* A tensor grid of points in [0,1], x fastest: count[d] of them at x[d], 1 beyond dim; and the matrices [count][degree+1] from nodes to the
    values and the derivatives there. The same grid serves many cells. */
 typedef struct {
@@ -27,6 +30,13 @@ typedef struct {
 } VpMapGrid;
 /* Sets the grid, for a map NULL without the matrices. */
 void VpMapGridSet(VpMap, const int count[3], const double *const x[3], VpMapGrid *);
+/* the number of the grid's point q in a grid of n points in every direction, where the grid's first point is `first` */
+static inline int VpMapGridPlace(const VpMapGrid *grid, const int first[3], int n, int q)
+{
+  const int at[3] = {q % grid->count[0], q / grid->count[0] % grid->count[1], q / (grid->count[0] * grid->count[1])};
+
+  return ((first[2] + at[2]) * n + first[1] + at[1]) * n + first[0] + at[0];
+}
 /* X [points][dim] and J [points][i][j] = dX_i / dxi_j at the points of a cell. X, J: or NULL. Threads may call it at the same time. */
 void VpMapEvaluate(VpMap, int32_t cell, const VpMapGrid *, double X[], double J[]);
 /* xi = the reference coordinates of a point in physical space, by Newton's method. Returns how far outside of [0,1] they are at most, in a

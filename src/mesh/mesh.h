@@ -242,6 +242,10 @@ void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscRea
 void VpGeometryEvaluate(VpGeometry, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
 /* the same at the points of a grid that VpMapGridSet() has set for the geometry's map, for many cells */
 void VpGeometryEvaluateGrid(VpGeometry, int32_t cell, const VpMapGrid *, double X[], double J[]);
+/* Sets grid->x and ->count to those of a cell's points that lie in a cell `from` of another mesh of the same boxes, in that cell's
+   coordinates. The cell's points are a tensor grid, point [n] in every direction; first: the number of the first one inside, by
+   direction */
+void VpGeometryOverlap(VpGeometry g, int32_t cell, int n, const double point[], VpGeometry source, int32_t from, int first[3], VpMapGrid *);
 /* the smallest box around a cell in physical space, for mapped ones around its nodes: lower, upper [dim] */
 void VpGeometryExtent(VpGeometry, int32_t cell, PetscReal lower[], PetscReal upper[]);
 /* the least size of a cell, its volume, the area of one of its sides */

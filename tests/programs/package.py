@@ -273,6 +273,12 @@ def knows_coefficients_at_points():
     vpatchdg.set_coefficient(dm, lambda x: 2 + x[..., 0], at='points')
     found = vpatchdg.solve(dm, lambda x: f(x)[0] + (1 + x[..., 1]) * u(x), dirichlet=u, options=FCG)
     assert vpatchdg.errors(dm, found, u).l2 < 5e-6
+    x = vpatchdg.points(dm)
+    for i, tensor in enumerate(tensors):
+        vpatchdg.set_coefficient(dm, np.multiply.outer(2 + x[..., 0], tensor), at='points')
+        found = vpatchdg.solve(dm, lambda x: f(x)[i] + (1 + x[..., 1]) * u(x), dirichlet=u, options=FCG)
+        assert vpatchdg.errors(dm, found, u).l2 < 5e-6, i
+    refused(ValueError, 'has the shape', vpatchdg.set_coefficient, dm, np.ones(3), at='points')
     refused(ValueError, "'points' exist", vpatchdg.set_coefficient, dm, 1, at='nodes')
     refused(ValueError, 'is needed', vpatchdg.set_coefficient, dm, lambda x: np.ones((len(x), 3)), at='points')
 

@@ -231,6 +231,20 @@ def _set_coefficient_at_points(dm: PETSc.DM, a: Callable) -> None:
     _call_at_points(dm, 'DMVPatchDGSetCoefficientFunction', values, (1, dim, len(upper[0]))[rank])
 
 
+def _set_coefficient_values(dm: PETSc.DM, a: np.ndarray) -> None:
+    """Collective."""
+    dim = dm.getDimension()
+    shape = new_vector('DMVPatchDGGetPoints', dm).getArray().reshape(cells(dm), -1, dim).shape[:2]
+    a = together(dm, numbers, 'the coefficient', a, 'a function of points or an array of numbers at points is')
+    require(dm, a.shape in (shape, (*shape, dim), (*shape, dim, dim)), f'the coefficient has the shape {a.shape}. At the points of this rank, '
+            f'{shape}, it is numbers of this shape, or with one or two more indices of {dim} the diagonals of matrices or matrices')
+    if a.ndim == 4:
+        a = a[(..., *np.triu_indices(dim))]  # xx, xy, xz, yy, yz, zz
+    values = PETSc.Vec().createMPI((a.size, None), comm=dm.comm)
+    values.setArray(a.ravel())
+    call('DMVPatchDGSetCoefficientValues', dm, Int((1, a.shape[-1])[a.ndim - 2]), Handle(values.handle))
+
+
 def _require_robin(dm: PETSc.DM, dim: int) -> None:
     """Raises a ValueError if no side is Robin."""
     sides, all_names = (ctypes.c_int * 6)(), names('VPatchDGBoundaries')
@@ -377,8 +391,9 @@ def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float, at: str = 'c
         tensor. A callable is given the cells' centres x[cells, dim] and returns such an array.
     at : {'cells', 'points'}
         With 'points' a is a function of points x[n, dim] that is called at all quadrature points, again for each DM that is made of this one. It
-        returns numbers [n], the diagonals of tensors [n, dim], or symmetric matrices [n, dim, dim]; a compiled function gives numbers. The DM needs the
-        Gauss basis, which it has with a map or `create(coefficient_at='points')`.
+        returns numbers [n], the diagonals of tensors [n, dim], or symmetric matrices [n, dim, dim]; a compiled function gives numbers. Or a is an array
+        of such values at `points(dm)`: [cells][points], [cells][points][dim] or [cells][points][dim][dim]. The DM needs the Gauss basis, which it has
+        with a map or `create(coefficient_at='points')`.
 
     Raises
     ------
@@ -389,8 +404,8 @@ def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float, at: str = 'c
     """
     if at not in ('cells', 'points'):
         raise ValueError(f"at: 'cells' and 'points' exist, not {at!r}")
-    if at == 'points' and callable(a):
-        return _set_coefficient_at_points(dm, a)
+    if at == 'points':
+        return _set_coefficient_at_points(dm, a) if callable(a) else _set_coefficient_values(dm, a)
     n, dim = cells(dm), dm.getDimension()
     if callable(a):
         a = together(dm, ask, a, np.mean(bounds(dm), axis=0), None, ((), (dim,)))

@@ -121,7 +121,7 @@ static PetscErrorCode SetCoefficient(DM dm, int tensor, const PetscReal a[])
     a = one;
   }
   PetscCall(DMVPatchDGCheckCoefficient(dm, a ? tensor : 0, a));
-  DMVPatchDGData(dm)->coefficient_at.batch = NULL;
+  PetscCall(VpPointFunctionReplace(&DMVPatchDGData(dm)->coefficient_at, &(VpPointFunction){.components = 1}));
   PetscCall(DMVPatchDGSetOperator(dm, a ? tensor : 0, a));
   PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));

@@ -75,6 +75,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(DMVPatchDGDestroyLabels(dm));
   PetscCall(VecDestroy(&dg->map.nodes));
+  PetscCall(VecDestroy(&dg->coefficient_at.values));
   ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The type of the DM may change. */
   PetscCall(PetscFree(dg));
   dm->data = NULL;
@@ -100,6 +101,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->op = NULL;
   if (mesh) to->map.nodes = NULL;
   else PetscCall(PetscObjectReference((PetscObject)to->map.nodes));
+  to->coefficient_at = (VpPointFunction){0};
   to->in_use = NULL;
   to->travel[0] = 0;
   to->places = NULL;
@@ -113,6 +115,8 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   }
   PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
+  if (mesh == from->mesh) PetscCall(VpPointFunctionReplace(&to->coefficient_at, &from->coefficient_at));
+  else PetscCall(VpPointFunctionMove(&from->coefficient_at, (int)from->degree + 1, from->mesh, mesh, &to->coefficient_at));
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
   PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));

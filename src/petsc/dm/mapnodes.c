@@ -98,29 +98,17 @@ typedef struct {
 static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, VpMap map)
 {
   const int dim = map->dim, n = map->degree + 1;
-  PetscReal lower[3], size[3], low[3], width[3];
-  double    x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N],
-    *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int       first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+  double    X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
+  int       first[3];
   VpMapGrid grid;
 
-  VpGeometryBounds(s->geometry, from, lower, size);
-  VpGeometryBounds(g, cell, low, width);
-  for (int d = 0; d < dim; d++) {
-    count[d] = 0;
-    for (int q = 0; q < n; q++) {
-      const double xi = (low[d] + width[d] * map->point[q] - lower[d]) / size[d];
-
-      if (xi < -1e-9) first[d] = q + 1;
-      else if (xi <= 1 + 1e-9) x[d][count[d]++] = xi;
-    }
-  }
-  VpMapGridSet(s->map, count, (const double *const[]){x[0], x[1], x[2]}, &grid);
+  VpGeometryOverlap(g, cell, n, map->point, s->geometry, from, first, &grid);
+  VpMapGridSet(s->map, grid.count, (const double *const[]){grid.x[0], grid.x[1], grid.x[2]}, &grid);
   VpMapEvaluate(s->map, from, &grid, X, NULL);
-  for (int q = 0; q < count[0] * count[1] * count[2]; q++) {
-    const int at[3] = {first[0] + q % count[0], first[1] + q / count[0] % count[1], first[2] + q / (count[0] * count[1])};
+  for (int q = 0; q < grid.size; q++) {
+    const int at = VpMapGridPlace(&grid, first, n, q);
 
-    for (int i = 0; i < dim; i++) node[((at[2] * n + at[1]) * n + at[0]) * dim + i] = X[q * dim + i];
+    for (int i = 0; i < dim; i++) node[at * dim + i] = X[q * dim + i];
   }
 }
 

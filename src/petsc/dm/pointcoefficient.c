@@ -1,6 +1,7 @@
-/* Coefficients that vary inside cells: functions of points. */
+/* Coefficients that vary inside cells: functions of points, and values there. */
 #include "internal.h"
 #include "../mat/mat.h"
+#include "../../level/pullback.h"
 
 PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 {
@@ -9,7 +10,7 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 
   PetscFunctionBegin;
   if (dg->basis == VPATCHDG_BASIS_AUTO) {
-    const PetscBool points = (PetscBool)(dg->coefficient_at.batch || dg->reaction_at.batch || dg->mesh->geometry->map);
+    const PetscBool points = (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || dg->reaction_at.batch || dg->mesh->geometry->map);
 
     dg->basis = points ? VPATCHDG_BASIS_GAUSS : VPATCHDG_BASIS_LEGENDRE;
   }
@@ -21,6 +22,20 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
              "-dm_vpatchdg_quadrature lobatto is for boxes with one coefficient, or a diagonal tensor, per cell: maps and coefficients as "
              "functions of points, with the Gauss basis, have -dm_vpatchdg_quadrature gauss");
   PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_basis gauss"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error unless a coefficient may have this number of components. */
+static PetscErrorCode CheckComponents(DM dm, PetscInt components, const char caller[])
+{
+  const PetscInt dim = DMVPatchDGDim(dm);
+
+  PetscFunctionBegin;
+  PetscCheck(components == 1 || components == dim || components == dim * (dim + 1) / 2, PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: %" PetscInt_FMT " components; in dimension %" PetscInt_FMT " a coefficient has 1, a diagonal matrix %" PetscInt_FMT
+             " and a symmetric matrix %" PetscInt_FMT,
+             caller, components, dim, dim, dim * (dim + 1) / 2);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,7 +53,7 @@ static PetscErrorCode SetFunction(DM dm, VpPointFunction *f, const VpPointFuncti
     "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Call %s before DMSetUp(), or "
     "use -dm_vpatchdg_basis gauss",
     caller, caller);
-  *f = *given;
+  PetscCall(VpPointFunctionReplace(f, given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,6 +64,7 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
   const DM_VPatchDG *dg = dm->data;
   const VpProblem   *given = dg->mesh ? &dg->op->given : NULL;
   DM                 coarse;
+  VpPointFunction    a;
 
   PetscFunctionBegin;
   if (!given) PetscFunctionReturn(PETSC_SUCCESS);
@@ -57,7 +73,9 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficientFunction()"));
-  DMVPatchDGData(coarse)->coefficient_at = dg->coefficient_at;
+  PetscCall(VpPointFunctionMove(&dg->coefficient_at, (int)dg->degree + 1, dg->mesh, DMVPatchDGData(coarse)->mesh, &a));
+  PetscCall(VpPointFunctionReplace(&DMVPatchDGData(coarse)->coefficient_at, &a));
+  PetscCall(VecDestroy(&a.values));
   DMVPatchDGData(coarse)->reaction_at = dg->reaction_at;
   PetscCall(RenewOperators(coarse, keep));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,17 +119,97 @@ PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPat
 {
   static const char caller[] = "DMVPatchDGSetCoefficientFunction()";
   DM_VPatchDG      *dg;
-  PetscInt          dim;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  dim = DMVPatchDGDim(dm);
-  PetscCheck(components == 1 || components == dim || components == dim * (dim + 1) / 2, PetscObjectComm((PetscObject)dm),
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "%s: %" PetscInt_FMT " components; in dimension %" PetscInt_FMT " a coefficient has 1, a diagonal matrix %" PetscInt_FMT
-             " and a symmetric matrix %" PetscInt_FMT,
-             caller, components, dim, dim, dim * (dim + 1) / 2);
-  PetscCall(SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components}, where, caller));
+  PetscCall(CheckComponents(dm, components, caller));
+  PetscCall(SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components, NULL}, where, caller));
+  PetscCall(RenewOperators(dm, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error on all ranks unless `values` are those of a coefficient at the points of the DM's cells. */
+static PetscErrorCode CheckValues(DM dm, PetscInt components, Vec values, const char caller[])
+{
+  const DM_VPatchDG *dg = dm->data;
+  const PetscInt     each = DMVPatchDGCellSize(dm) * components;
+  const PetscReal   *a;
+  PetscInt           n;
+  int64_t            bad = PETSC_MAX_INT;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(values, &n));
+  PetscCall(VpCheckEverywhere(dg->mesh->comm, (PetscBool)(n == dg->mesh->nown * each),
+                              "DMVPatchDGSetCoefficientValues(): each rank needs `components` numbers for every point of its cells, in the "
+                              "order of DMVPatchDGGetPoints()"));
+  PetscCall(VecGetArrayRead(values, &a));
+  for (PetscInt i = n / components - 1; i >= 0; i--) {
+    if (!VpIsDefinite(dg->mesh->dim, (int)components, a + i * components)) bad = dg->mesh->first + i / DMVPatchDGCellSize(dm);
+  }
+  PetscCall(VecRestoreArrayRead(values, &a));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT64_T, MPI_MIN, dg->mesh->comm));
+  PetscCheck(bad == PETSC_MAX_INT, dg->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: the values must be finite and positive, as matrices positive definite, at every point: cell %" PetscInt64_FMT
+             " has a point where they are not",
+             caller, (PetscInt64)bad);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetCoefficientValues - Sets the coefficient a of -div(a grad u) by its values at the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm         - the DM, set up, in the Gauss basis (`DMVPatchDGSetBasis()`, or a map)
+.  components - numbers per point, as in `DMVPatchDGSetCoefficientFunction()`: 1, dim, or dim (dim+1)/2
+-  values     - [points][components] the values, in the order and layout of `DMVPatchDGGetPoints()`; with one component, the vectors of
+                `DMVPatchDGGetPointValues()` have this layout
+
+   Level: intermediate
+
+   Notes:
+   The values are copied. A later call, `DMVPatchDGSetCoefficientFunction()` and `DMVPatchDGSetCoefficient()` replace them. Use this
+   function where a follows from data or from another solution, and call it again when these change.
+
+   In a cell a is the polynomial through the values, which says what a is on the cell's sides. Where this polynomial is not positive
+   (definite), which happens if a changes too much inside of a cell, the side has the value of the nearest point. `DMRefine()` and
+   `DMCoarsen()` evaluate these polynomials at the points of the other mesh. What else the page of `DMVPatchDGSetCoefficientFunction()` says
+   holds as well.
+
+   Errors are: another number of values, a value that is not finite, a number that is not positive, a matrix that is not positive definite,
+   a DM in the Legendre basis.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetPoints()`, `DMVPatchDGSetBasis()`
+@*/
+PetscErrorCode DMVPatchDGSetCoefficientValues(DM dm, PetscInt components, Vec values)
+{
+  static const char caller[] = "DMVPatchDGSetCoefficientValues()";
+  VpPointFunction   given = {.components = components};
+  PetscReal        *to;
+  const PetscReal  *from;
+  PetscInt          n;
+  DM_VPatchDG      *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  VpAssertObject(values, VEC_CLASSID, 3);
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCheck(
+    dg->basis == VPATCHDG_BASIS_GAUSS, dg->mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
+    "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Use -dm_vpatchdg_basis gauss",
+    caller);
+  PetscCall(CheckComponents(dm, components, caller));
+  PetscCall(CheckValues(dm, components, values, caller));
+  PetscCall(VecGetLocalSize(values, &n));
+  PetscCall(VecCreateMPI(dg->mesh->comm, n, PETSC_DETERMINE, &given.values));
+  PetscCall(VecGetArrayRead(values, &from));
+  PetscCall(VecGetArrayWrite(given.values, &to));
+  PetscCall(PetscArraycpy(to, from, n));
+  PetscCall(VecRestoreArrayWrite(given.values, &to));
+  PetscCall(VecRestoreArrayRead(values, &from));
+  PetscCall(VpPointFunctionReplace(&dg->coefficient_at, &given));
+  PetscCall(VecDestroy(&given.values));
   PetscCall(RenewOperators(dm, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +238,7 @@ PetscErrorCode DMVPatchDGSetReactionFunction(DM dm, VPatchDGBatch c, PetscMemTyp
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1}, where, "DMVPatchDGSetReactionFunction()"));
+  PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1, NULL}, where, "DMVPatchDGSetReactionFunction()"));
   PetscCall(RenewOperators(dm, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

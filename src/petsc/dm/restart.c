@@ -161,8 +161,8 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscCheck(VpMeshesOverlap(dg->mesh, dg->mesh), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "DMView() to a file: boxes of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
              "DMCoarsen() was called with");
-  PetscCheck(!dg->coefficient_at.batch && !dg->reaction_at.batch, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "DMView() to a file: files hold no functions, and this DM's coefficient or reaction is one. Save the vectors, and make the DM "
+  PetscCheck(!VpPointFunctionExists(&dg->coefficient_at) && !dg->reaction_at.batch, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "DMView() to a file: files hold no coefficient or reaction at points, which this DM has. Save the vectors, and make the DM "
              "again as it was made");
   PetscCall(WriteSettings(dm, viewer));
   if (VpMeshIsAdaptive(dg->mesh)) {

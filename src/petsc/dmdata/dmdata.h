@@ -32,12 +32,24 @@ typedef struct {
   VpLabelCondition *condition; /* [n] */
 } VpLabels;
 
-/* a function that is called at points */
+/* A quantity at points: none, by a function that is called there, or by values at the points of own cells. */
 typedef struct {
-  VPatchDGBatch batch; /* NULL: none */
+  VPatchDGBatch batch;
   void         *ctx;
   PetscInt      components;
+  Vec           values; /* [own cells][n^dim][components], on the host */
 } VpPointFunction;
+static inline PetscBool VpPointFunctionExists(const VpPointFunction *f)
+{
+  return (PetscBool)(f->batch || f->values);
+}
+/* givenvalues.c: replaces a quantity; references the values */
+PetscErrorCode VpPointFunctionReplace(VpPointFunction *, const VpPointFunction *by);
+/* Makes the quantity on the next finer or coarser mesh: values there are those of the polynomials through the values. Collective */
+PetscErrorCode VpPointFunctionMove(const VpPointFunction *, int n, VpMesh from, VpMesh mesh, VpPointFunction *to);
+/* *cell [own cells][n^dim][components] = a copy of the values; *side [own cells][2 dim][n^(dim-1)][components] = those of the polynomials.
+   Where these are not positive (definite), points have the value of the nearest point of the cell. */
+PetscErrorCode VpPointFunctionExpand(const VpPointFunction *, VpMesh, int n, const double **cell, const double **side);
 
 /* A map with a name, of the unit square or the unit cube (dm/maps.c). */
 enum { VP_MAP_NUMBERS = 3 };
@@ -78,7 +90,7 @@ typedef struct {
   PetscReal                penalty, reaction;
   VPatchDGQuadrature       quadrature;
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
-  VpPointFunction          coefficient_at, reaction_at; /* a and c as functions of points */
+  VpPointFunction          coefficient_at, reaction_at; /* a and c at points */
   PetscBool                serial;                      /* one thread at a time calls functions of points, and the map */
   PetscReal        jump;     /* From this quotient of a number of coefficient_at at two points of a cell on, the cell has a mean. 0: none */
   VpPrecision      geometry; /* of the numbers of a metric */

@@ -228,14 +228,18 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
   const PetscInt     width = dg->coefficient_at.components, dim = mesh->dim;
 
   PetscFunctionBegin;
-  if (dg->coefficient_at.batch) {
+  if (VpPointFunctionExists(&dg->coefficient_at)) {
     PetscCheck(width == 1 || width == dim || width == dim * (dim + 1) / 2, mesh->comm, PETSC_ERR_ARG_INCOMP,
                "The coefficient as a function has %" PetscInt_FMT " components, and the dimension is %" PetscInt_FMT
                " now: set the dimension before the function",
                width, dim);
     values->components = (int)width;
-    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
-    PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
+    if (dg->coefficient_at.values)
+      PetscCall(VpPointFunctionExpand(&dg->coefficient_at, mesh, (int)dg->degree + 1, &values->cell, &values->side));
+    else {
+      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
+      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
+    }
     PetscCall(TakeMeansOfJumps(dm, values));
   } else {
     PetscCall(SpreadNumbers(mesh, problem, points, &values->cell));
@@ -266,7 +270,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   PetscCall(error);
   problem->reaction = problem->metric->reaction;
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
-  if (dg->coefficient_at.batch || mesh->geometry->map)
+  if (VpPointFunctionExists(&dg->coefficient_at) || mesh->geometry->map)
     PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
   PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);

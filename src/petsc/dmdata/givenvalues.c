@@ -1,0 +1,177 @@
+/* Coefficients by values at the Gauss points of cells: values at points of sides, and on other meshes. */
+#include "dmdata.h"
+#include "../../base/threads.h"
+#include "../../level/pullback.h"
+
+PetscErrorCode VpPointFunctionReplace(VpPointFunction *f, const VpPointFunction *by)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)by->values));
+  PetscCall(VecDestroy(&f->values));
+  *f = *by;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the Gauss points of a cell, as the nodes of a polynomial */
+static struct VpMap_ GaussNodes(int dim, int n)
+{
+  struct VpMap_ nodes = {.dim = dim, .degree = n - 1};
+  double        w[VP_MAX_N];
+
+  VpGauss(n, nodes.point, w);
+  return nodes;
+}
+
+/* the number of the node that is nearest to a grid's point */
+static int NearestNode(struct VpMap_ *nodes, const VpMapGrid *grid, int q)
+{
+  const int n = nodes->degree + 1, at[3] = {q % grid->count[0], q / grid->count[0] % grid->count[1], q / (grid->count[0] * grid->count[1])};
+  int       node = 0;
+
+  for (int d = nodes->dim - 1; d >= 0; d--) {
+    int nearest = 0;
+
+    for (int i = 1; i < n; i++) {
+      if (fabs(nodes->point[i] - grid->x[d][at[d]]) < fabs(nodes->point[nearest] - grid->x[d][at[d]])) nearest = i;
+    }
+    node = node * n + nearest;
+  }
+  return node;
+}
+
+/* sum [components] = the polynomial at a grid's point */
+static void EvaluatePoint(const struct VpMap_ *nodes, const VpMapGrid *grid, int q, int components, const double value[], double sum[])
+{
+  const int n = nodes->degree + 1, at[3] = {q % grid->count[0], q / grid->count[0] % grid->count[1], q / (grid->count[0] * grid->count[1])};
+  const double *by[3] = {grid->value[0] + at[0] * n, grid->value[1] + at[1] * n, grid->value[2] + at[2] * n};
+
+  for (int k = 0; k < components; k++) sum[k] = 0;
+  for (int j = 0; j < VpMapNodes(nodes->dim, nodes->degree) / n; j++) {
+    const double outer = by[1][j % n] * (nodes->dim == 3 ? by[2][j / n] : 1);
+
+    for (int i = 0; i < n && outer != 0; i++) { /* Most points lie on lines of nodes. */
+      for (int k = 0; k < components && by[0][i] != 0; k++) sum[k] += outer * by[0][i] * value[(j * n + i) * components + k];
+    }
+  }
+}
+
+/* to [points][components] = the polynomial through a cell's values at the points of a grid, or the nearest value */
+static void Interpolate(struct VpMap_ *nodes, const VpMapGrid *grid, int components, const double value[], double to[])
+{
+  for (int q = 0; q < grid->size; q++, to += components) {
+    EvaluatePoint(nodes, grid, q, components, value, to);
+    if (VpIsDefinite(nodes->dim, components, to)) continue;
+    for (int k = 0; k < components; k++) to[k] = value[NearestNode(nodes, grid, q) * components + k];
+  }
+}
+
+typedef struct {
+  struct VpMap_ nodes;
+  int           components;
+  VpMapGrid     grid[6]; /* points of the sides */
+  const double *cell;
+  double       *side;
+} Expansion;
+
+static void ExpandCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Expansion   *e = context;
+  const int    sides = 2 * e->nodes.dim;
+  const size_t points = (size_t)VpMapNodes(e->nodes.dim, e->nodes.degree), face = points / (size_t)(e->nodes.degree + 1);
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int side = 0; side < sides; side++)
+      Interpolate(&e->nodes, &e->grid[side], e->components, e->cell + (size_t)cell * points * (size_t)e->components,
+                  e->side + ((size_t)cell * (size_t)sides + (size_t)side) * face * (size_t)e->components);
+  }
+}
+
+PetscErrorCode VpPointFunctionExpand(const VpPointFunction *f, VpMesh mesh, int n, const double **cell, const double **side)
+{
+  const size_t     points = (size_t)(VpFaceSize(n, mesh->dim) * n), all = (size_t)mesh->nown * points * (size_t)f->components;
+  const PetscReal *value;
+  double          *copy;
+  Expansion        e = {.nodes = GaussNodes(mesh->dim, n), .components = (int)f->components};
+
+  PetscFunctionBegin;
+  for (int s = 0; s < 2 * mesh->dim; s++) {
+    VpGaussPoints(mesh->geometry, n, s, &e.grid[s]);
+    VpMapGridSet(&e.nodes, e.grid[s].count, (const double *const[]){e.grid[s].x[0], e.grid[s].x[1], e.grid[s].x[2]}, &e.grid[s]);
+  }
+  PetscCall(PetscMalloc1(all + 1, &copy));
+  *cell = e.cell = copy;
+  PetscCall(PetscMalloc1(all / (size_t)n * 2 * (size_t)mesh->dim + 1, &e.side));
+  *side = e.side;
+  PetscCall(VecGetArrayRead(f->values, &value));
+  PetscCall(PetscArraycpy(copy, value, all));
+  PetscCall(VecRestoreArrayRead(f->values, &value));
+  VpLoopHeavy(mesh->nown, ExpandCells, &e);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the values of a cell at those of its points that lie in a cell `from` of another mesh. */
+static void MoveCell(struct VpMap_ *nodes, VpGeometry source, int32_t from, const double in[], VpGeometry g, int32_t cell, int components,
+                     double out[])
+{
+  const int n = nodes->degree + 1;
+  double    value[6 * VP_MOST_POINTS];
+  int       first[3];
+  VpMapGrid grid;
+
+  VpGeometryOverlap(g, cell, n, nodes->point, source, from, first, &grid);
+  VpMapGridSet(nodes, grid.count, (const double *const[]){grid.x[0], grid.x[1], grid.x[2]}, &grid);
+  Interpolate(nodes, &grid, components, in, value);
+  for (int q = 0; q < grid.size; q++) {
+    for (int k = 0; k < components; k++) out[VpMapGridPlace(&grid, first, n, q) * components + k] = value[q * components + k];
+  }
+}
+
+/* Fills the values of all own cells of `mesh`. all: values of the cells of `from` and, where it is the finer mesh, of its ghosts */
+static void MoveCells(struct VpMap_ *nodes, VpMesh from, const double all[], VpMesh mesh, int components, double out[])
+{
+  const size_t each = (size_t)(VpMapNodes(nodes->dim, nodes->degree) * components);
+
+  if (VpMeshCoarser(mesh) == from) {
+    for (int32_t c = 0; c < mesh->nown; c++) {
+      const int32_t parent = mesh->relation->parent[c];
+
+      MoveCell(nodes, from->geometry, parent, all + (size_t)parent * each, mesh->geometry, c, components, out + (size_t)c * each);
+    }
+    return;
+  }
+  for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
+    const int32_t child = from->relation->child[i];
+
+    if (child >= 0)
+      MoveCell(nodes, from->geometry, child, all + (size_t)child * each, mesh->geometry, i >> mesh->dim, components,
+               out + (size_t)(i >> mesh->dim) * each);
+  }
+}
+
+PetscErrorCode VpPointFunctionMove(const VpPointFunction *f, int n, VpMesh from, VpMesh mesh, VpPointFunction *to)
+{
+  struct VpMap_    nodes = GaussNodes(mesh->dim, n);
+  const size_t     each = (size_t)(VpFaceSize(n, mesh->dim) * n) * (size_t)f->components;
+  const PetscReal *value;
+  PetscReal       *out;
+  double          *all;
+
+  PetscFunctionBegin;
+  *to = *f;
+  if (!f->values) PetscFunctionReturn(PETSC_SUCCESS);
+  to->values = NULL;
+  PetscCheck(VpMeshCoarser(mesh) == from || VpMeshCoarser(from) == mesh, mesh->comm, PETSC_ERR_SUP,
+             "Values of a coefficient (DMVPatchDGSetCoefficientValues()) are known on meshes that DMRefine() and DMCoarsen() make, not on "
+             "others: set them there, or use a function");
+  PetscCall(PetscMalloc1((size_t)from->nsweep * each + 1, &all));
+  PetscCall(VecGetArrayRead(f->values, &value));
+  PetscCall(PetscArraycpy(all, value, (size_t)from->nown * each));
+  PetscCall(VecRestoreArrayRead(f->values, &value));
+  if (VpMeshCoarser(from) == mesh) PetscCall(VpMeshExchange(from, VP_GHOST_SWEEP, each, MPI_DOUBLE, all, all + (size_t)from->nown * each));
+  PetscCall(VecCreateMPI(mesh->comm, (PetscInt)((size_t)mesh->nown * each), PETSC_DETERMINE, &to->values));
+  PetscCall(VecGetArrayWrite(to->values, &out));
+  MoveCells(&nodes, from, all, mesh, (int)f->components, out);
+  PetscCall(VecRestoreArrayWrite(to->values, &out));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
