@@ -202,7 +202,7 @@ static PetscErrorCode other_cells_are_refused(void)
   PetscCall(DMDestroy(&dm));
   PetscCall(Plex(2, (PetscInt[]){8, 8}, &plex));
   PetscCall(Lose(plex));
-  Refused(DMConvert(plex, DMVPATCHDG, &none), "must be boxes along the axes", "a vertex that is NaN");
+  Refused(DMConvert(plex, DMVPATCHDG, &none), "is no finite number", "a vertex that is NaN");
   PetscCall(DMDestroy(&plex));
   PetscCall(Scattered(700, &plex));
   PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
@@ -215,7 +215,7 @@ static PetscErrorCode other_cells_are_refused(void)
 static PetscErrorCode what_is_no_grid_is_refused(void)
 {
   const PetscInt n[3] = {8, 8, 1};
-  DM             da, plex, dm = NULL, other;
+  DM             da, dm = NULL, other;
   PetscSF        map;
 
   PetscFunctionBeginUser;
@@ -224,19 +224,15 @@ static PetscErrorCode what_is_no_grid_is_refused(void)
   PetscCall(DMSetRefineLevel(other, 1));
   PetscCall(DMSetUp(other));
   Refused(DMVPatchDGCreateCellMap(other, da, &map), "as it was before -dm_refine", "a DM that was refined");
+  PetscCall(DMDASetInterpolationType(da, DMDA_Q0));
   PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
   PetscCall(Move(da, PETSC_TRUE));
-  Refused(DMConvert(da, DMVPATCHDG, &dm), "must form a grid", "twisted coordinates");
-  PetscCall(DMDASetInterpolationType(da, DMDA_Q0));
+  Refused(DMConvert(da, DMVPATCHDG, &dm), "unless they form a grid", "twisted centres");
   PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
   PetscCall(Move(da, PETSC_FALSE));
   Refused(DMConvert(da, DMVPATCHDG, &dm), "unless all cells are as wide", "centres of different cells");
   PetscCall(DMDestroy(&da));
-  PetscCall(Plex(2, n, &plex));
-  PetscCall(Move(plex, PETSC_TRUE));
-  Refused(DMConvert(plex, DMVPATCHDG, &dm), "must be boxes along the axes", "oblique cells");
   Refused(DMVPatchDGCreateCellMap(other, other, &map), "a DMDA or a DMPLEX", "a map to a DM of another type");
-  PetscCall(DMDestroy(&plex));
   PetscCall(DMDestroy(&other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -307,10 +307,17 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    The DM provides operators and the right-hand side f = 1. After `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1.
    A right-hand side that the caller passes is used unchanged.
 
-   `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` whose cells are axis-aligned boxes. The new DM is not set up yet.
+   `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` whose cells form a lattice. The new DM is not set up yet.
    It gets boxes, refined as often as equal widths of cells allow, the periodic directions and the type of vectors. In a `DMDA_Q0` the
    entries are cells, the coordinates are their centres, and (k+1)^dim numbers per entry set the degree. In a `DMDA_Q1` the entries are
-   vertices, which may be stretched. `DMVPatchDGCreateCellMap()` maps the cells of both meshes.
+   vertices. `DMVPatchDGCreateCellMap()` maps the cells of both meshes.
+
+   Where cells are not boxes along the axes, each one becomes the unit box at its place in the lattice, 0, 1, ..., and gets the map that
+   takes it to where the mesh has it (`DMVPatchDGSetMap()`): of degree 1 by its vertices, or of the degree of a `DMPLEX`'s coordinates. The
+   lattice's directions are those of the `DMDA`, or those of the first cell of a `DMPLEX`, in the order and sense in which they are nearest
+   to the axes. Sides, labels and periodic directions are the lattice's. Beyond a periodic side of a `DMDA` its first vertices come again,
+   moved by the period (`DMSetPeriodicity()`) if that brings them nearer to the last ones. Every inner vertex has 2^dim cells around it.
+   For a while each rank has the numbers of all cells' vertices.
 
    The cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` accepts, for instance one with holes. Labels of its faces become
    labels of sides of boxes (`DMVPatchDGSetLabelBoundary()`). Labels of its cells can set the coefficient

@@ -1,4 +1,4 @@
-/* A DMPLEX of boxes as a grid of cells: lists the cells with their labels, and finds the faces in every direction. */
+/* A DMPLEX as a grid of cells: lists the cells with their labels, and finds the faces in every direction. */
 #include "usergrid.h"
 #include <petscdmplex.h>
 
@@ -90,17 +90,18 @@ static PetscErrorCode GetSideLabels(DM plex, DMLabel sides, PetscInt cell, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the own cells in order, without their places. Ensures: an error on all ranks unless all cells are boxes. */
-static PetscErrorCode ListPlexCells(DM plex, VpUserGrid *grid)
+/* Lists the own cells in order, without their places, and their points. *boxes: all ranks' cells are boxes */
+static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGrid *grid, PetscInt **cell, PetscBool *boxes)
 {
-  PetscInt   first, last;
-  PlexLabels labels;
-  PetscBool  own = PETSC_FALSE, boxes = PETSC_TRUE;
+  PetscInt    first, last;
+  PetscMPIInt other;
+  PetscBool   own = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(FindPlexLabels(plex, grid, &labels));
+  *boxes = PETSC_TRUE;
   PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
   PetscCall(PetscMalloc1(last - first, &grid->cell));
+  PetscCall(PetscMalloc1(last - first, cell));
   for (int d = 0; d < grid->dim; d++) PetscCall(PetscMalloc1(2 * (last - first), &grid->x[d]));
   for (PetscInt c = first; c < last; c++) {
     VpUserCell *to = grid->cell + grid->ncell;
@@ -108,18 +109,17 @@ static PetscErrorCode ListPlexCells(DM plex, VpUserGrid *grid)
 
     PetscCall(IsOwnPoint(plex, c, &own));
     if (!own) continue;
-    PetscCall(FindPlexBounds(plex, c, grid->dim, lower, upper, &boxes));
+    PetscCall(FindPlexBounds(plex, c, grid->dim, lower, upper, boxes));
     *to = VP_USER_CELL;
-    if (labels.sides) PetscCall(GetSideLabels(plex, labels.sides, c, lower, upper, to));
-    if (labels.regions) PetscCall(DMLabelGetValue(labels.regions, c, &to->region));
+    if (labels->regions) PetscCall(DMLabelGetValue(labels->regions, c, &to->region));
     for (int d = 0; d < grid->dim; d++) {
       grid->x[d][2 * grid->ncell] = lower[d];
       grid->x[d][2 * grid->ncell + 1] = upper[d];
     }
-    grid->ncell++;
+    (*cell)[grid->ncell++] = c;
   }
-  PetscCall(VpCheckEverywhere(grid->comm, boxes,
-                              "DMConvert(): cells of the DMPLEX must be boxes along the axes: quadrilaterals in 2D, hexahedra in 3D"));
+  PetscCall(VpFirstRank(grid->comm, (PetscBool) !*boxes, &other));
+  *boxes = (PetscBool)(other == INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,19 +168,19 @@ static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
   return x - face[0] < face[1] - x ? at : at + 1;
 }
 
-PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
+/* Places cells that are boxes between the faces of all of them. */
+static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, const PetscInt cell[], VpUserGrid *grid)
 {
   const PetscReal *most, *start, *L;
-  PetscInt         dim;
 
   PetscFunctionBegin;
-  PetscCall(DMGetCoordinateDim(plex, &dim));
-  PetscCall(DMGetCoordinatesLocalSetUp(plex));
-  PetscCheck(dim == 2 || dim == 3, grid->comm, PETSC_ERR_SUP,
-             "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed", dim);
-  grid->dim = (int)dim;
-  PetscCall(ListPlexCells(plex, grid));
   PetscCall(DMGetPeriodicity(plex, &most, &start, &L));
+  for (PetscInt c = 0; c < grid->ncell && sides; c++) {
+    PetscReal lower[3], upper[3];
+
+    for (int d = 0; d < grid->dim; d++) lower[d] = grid->x[d][2 * c], upper[d] = grid->x[d][2 * c + 1];
+    PetscCall(GetSideLabels(plex, sides, cell[c], lower, upper, grid->cell + c));
+  }
   for (int d = 0; d < grid->dim; d++) {
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);
     PetscCall(FindPlexFaces(grid, d));
@@ -189,5 +189,26 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
       grid->cell[c].n[d] = FaceAt(grid, d, grid->x[d][2 * c + 1]) - grid->cell[c].at[d];
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
+{
+  PetscInt       dim, *cell = NULL;
+  PlexLabels     labels;
+  PetscBool      boxes = PETSC_FALSE;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinateDim(plex, &dim));
+  PetscCall(DMGetCoordinatesLocalSetUp(plex));
+  PetscCheck(dim == 2 || dim == 3, grid->comm, PETSC_ERR_SUP,
+             "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed", dim);
+  grid->dim = (int)dim;
+  PetscCall(FindPlexLabels(plex, grid, &labels));
+  PetscCall(ListPlexCells(plex, &labels, grid, &cell, &boxes));
+  error = boxes ? PlaceBoxes(plex, labels.sides, cell, grid) : VpPlacePlexCells(plex, labels.sides, cell, grid);
+  PetscCall(PetscFree(cell));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

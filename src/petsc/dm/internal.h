@@ -93,6 +93,8 @@ extern const VpMapKind VpMapKinds[];
 PetscErrorCode DMVPatchDGSetMapKind(DM, const char name[], PetscInt n, const PetscReal number[]);
 PetscErrorCode DMVPatchDGMapOptions(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckMapAgrees(DM); /* Ensures: an error on all ranks unless ranks have the same map. */
+/* map.c: sets the map by the nodes [places, x fastest][(order+1)^dim][dim] of a lattice, which it references */
+PetscErrorCode DMVPatchDGSetMapLattice(DM, const PetscInt lattice[3], int order, Vec nodes);
 /* degree of the map's polynomials */
 static inline PetscInt DMVPatchDGMapDegree(DM dm)
 {
@@ -105,6 +107,7 @@ static inline PetscInt DMVPatchDGMapDegree(DM dm)
 PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh from, VpMesh);
 /* mapnodes.c: sets the nodes of own cells from the vector of the DM, or from the mesh that was refined or coarsened. Collective */
 PetscErrorCode DMVPatchDGFillByVector(DM, VpMesh, VpMap);
+PetscErrorCode DMVPatchDGFillByLattice(DM, VpMesh, VpMap);
 PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh, VpMap);
 
 /* limits.c: adds what a coefficient at points and a map need to a size */

@@ -104,6 +104,15 @@ PetscErrorCode DMVPatchDGSetMapCoordinates(DM dm, Vec nodes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGSetMapLattice(DM dm, const PetscInt lattice[3], int order, Vec nodes)
+{
+  const VpMapSettings new = {.by = VP_MAP_LATTICE, .nodes = nodes, .lattice = {lattice[0], lattice[1], lattice[2]}, .order = order};
+
+  PetscFunctionBegin;
+  PetscCall(StoreMap(dm, &new));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGGetMapCoordinates - Gets the coordinates of the nodes of the maps of cells
 

@@ -96,9 +96,12 @@ static PetscErrorCode CheckPossible(DM dm, VpMesh mesh)
 
 static PetscErrorCode FillMap(DM dm, VpMesh from, VpMesh mesh, VpMap map)
 {
+  const VpMapSettings *by = &DMVPatchDGData(dm)->map;
+
   PetscFunctionBegin;
-  if (DMVPatchDGData(dm)->map.by != VP_MAP_NODES) PetscCall(VpTogether(mesh->comm, FillByFunction(dm, mesh, map)));
+  if (by->function || by->kind) PetscCall(VpTogether(mesh->comm, FillByFunction(dm, mesh, map)));
   else if (from) PetscCall(DMVPatchDGFillByMesh(from, mesh, map));
+  else if (by->by == VP_MAP_LATTICE) PetscCall(DMVPatchDGFillByLattice(dm, mesh, map));
   else PetscCall(DMVPatchDGFillByVector(dm, mesh, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,16 +49,15 @@ static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
     }
   }
   PetscCall(VpMapDestroy(&all));
-  PetscCall(VpCheckEverywhere(mesh->comm, meet,
-                              "DMVPatchDGSetMapCoordinates(): cells do not meet. Both cells of a face need the same nodes there"));
+  PetscCall(VpCheckEverywhere(
+    mesh->comm, meet, "DMVPatchDGSetMapCoordinates(), DMConvert(): cells do not meet. Both cells of a face need the same nodes there"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
+/* to [n][each] = blocks of a vector of nodes, with the numbers block [n], or this rank's own cells' blocks for NULL. Ensures: an error on
+   all ranks unless coordinates are finite */
+static PetscErrorCode GetBlocks(VpMesh mesh, Vec nodes, PetscInt n, PetscInt each, const PetscInt block[], double to[])
 {
-  const Vec        nodes = DMVPatchDGData(dm)->map.nodes;
-  const PetscInt   each = VpMapNodes(map->dim, map->degree) * map->dim;
-  PetscInt         n;
   PetscBool        finite = PETSC_TRUE;
   const PetscReal *x;
   Vec              own;
@@ -66,24 +65,100 @@ PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
   VecScatter       scatter;
 
   PetscFunctionBegin;
-  PetscCall(VecGetSize(nodes, &n));
-  PetscCheck(n == mesh->ncell * each, mesh->comm, PETSC_ERR_ARG_SIZ,
-             "DMVPatchDGSetMapCoordinates(): the vector has %" PetscInt_FMT " numbers, and %" PetscInt_FMT
-             " cells with a map of degree %d need %" PetscInt_FMT " (DMVPatchDGSetMapDegree())",
-             n, mesh->ncell, map->degree, mesh->ncell * each);
-  PetscCall(VecCreateMPI(mesh->comm, mesh->nown * each, PETSC_DETERMINE, &own));
-  PetscCall(ISCreateStride(mesh->comm, mesh->nown * each, mesh->first * each, 1, &numbers));
+  PetscCall(VecCreateMPI(mesh->comm, n * each, PETSC_DETERMINE, &own));
+  if (block) PetscCall(ISCreateBlock(mesh->comm, each, n, block, PETSC_COPY_VALUES, &numbers));
+  else PetscCall(ISCreateStride(mesh->comm, n * each, mesh->first * each, 1, &numbers));
   PetscCall(VecScatterCreate(nodes, numbers, own, NULL, &scatter));
   PetscCall(ISDestroy(&numbers));
   PetscCall(VecScatterBegin(scatter, nodes, own, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, nodes, own, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterDestroy(&scatter));
   PetscCall(VecGetArrayRead(own, &x));
-  PetscCall(PetscArraycpy(map->node, x, mesh->nown * each));
-  for (PetscInt i = 0; i < mesh->nown * each; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(x[i]));
+  PetscCall(PetscArraycpy(to, x, n * each));
+  for (PetscInt i = 0; i < n * each; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(x[i]));
   PetscCall(VecRestoreArrayRead(own, &x));
   PetscCall(VecDestroy(&own));
   PetscCall(VpCheckEverywhere(mesh->comm, finite, "DMVPatchDGSetMapCoordinates(): a coordinate is no finite number"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
+{
+  const Vec      nodes = DMVPatchDGData(dm)->map.nodes;
+  const PetscInt each = VpMapNodes(map->dim, map->degree) * map->dim;
+  PetscInt       n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(nodes, &n));
+  PetscCheck(n == mesh->ncell * each, mesh->comm, PETSC_ERR_ARG_SIZ,
+             "DMVPatchDGSetMapCoordinates(): the vector has %" PetscInt_FMT " numbers, and %" PetscInt_FMT
+             " cells with a map of degree %d need %" PetscInt_FMT " (DMVPatchDGSetMapDegree())",
+             n, mesh->ncell, map->degree, mesh->ncell * each);
+  PetscCall(GetBlocks(mesh, nodes, mesh->nown, each, NULL, map->node));
+  PetscCall(CheckMeeting(mesh, map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns the number of the lattice's place that holds a cell, or -1; lower [dim]: the place's lower corner */
+static PetscInt FindPlace(VpGeometry g, int32_t cell, const PetscInt lattice[3], PetscReal lower[3])
+{
+  PetscReal low[3], size[3];
+  PetscInt  number = 0;
+  PetscBool inside = PETSC_TRUE;
+
+  VpGeometryBounds(g, cell, low, size);
+  for (int d = g->domain->dim - 1; d >= 0; d--) {
+    lower[d] = PetscFloorReal(low[d] + size[d] / 2);
+    inside = (PetscBool)(inside && low[d] > lower[d] - 1e-9 && low[d] + size[d] < lower[d] + 1 + 1e-9 && lower[d] > -0.5 &&
+                         lower[d] < (PetscReal)lattice[d]);
+    number = number * lattice[d] + (PetscInt)lower[d];
+  }
+  return inside ? number : -1;
+}
+
+/* Fills the map from places [nown], the nodes of the place of every cell. */
+static void FillFromPlaces(VpMesh mesh, VpMap places, const PetscInt lattice[3], VpMap map)
+{
+  const int dim = mesh->dim, n = map->degree + 1, each = VpMapNodes(dim, map->degree) * dim;
+
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    double    x[3][VP_MAX_N] = {{0}};
+    PetscReal low[3], size[3], lower[3];
+    VpMapGrid grid;
+
+    (void)FindPlace(mesh->geometry, c, lattice, lower);
+    VpGeometryBounds(mesh->geometry, c, low, size);
+    for (int i = 0; i < dim * n; i++) x[i / n][i % n] = low[i / n] - lower[i / n] + size[i / n] * map->point[i % n];
+    VpMapGridSet(places, (int[]){n, n, dim == 3 ? n : 1}, (const double *const[]){x[0], x[1], x[2]}, &grid);
+    VpMapEvaluate(places, c, &grid, map->node + (size_t)c * (size_t)each, NULL);
+  }
+}
+
+PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
+{
+  const VpMapSettings *s = &DMVPatchDGData(dm)->map;
+  PetscBool            inside = PETSC_TRUE;
+  PetscInt            *block;
+  PetscErrorCode       error;
+  VpMap                places;
+
+  PetscFunctionBegin;
+  PetscCall(VpMapCreate(mesh->dim, s->order, mesh->nown, &places));
+  PetscCall(PetscMalloc1(mesh->nown, &block));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal lower[3];
+
+    block[c] = FindPlace(mesh->geometry, c, s->lattice, lower);
+    inside = (PetscBool)(inside && block[c] >= 0);
+  }
+  error = VpCheckEverywhere(mesh->comm, inside,
+                            "the map of a DM that DMConvert() made needs its boxes, halved at least as often as by DMConvert(). Change "
+                            "neither, or set another map");
+  if (!error) error = GetBlocks(mesh, s->nodes, mesh->nown, VpMapNodes(mesh->dim, s->order) * mesh->dim, block, places->node);
+  if (!error) FillFromPlaces(mesh, places, s->lattice, map);
+  PetscCall(PetscFree(block));
+  PetscCall(VpMapDestroy(&places));
+  PetscCall(error);
   PetscCall(CheckMeeting(mesh, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,7 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(grid->cell));
+  PetscCall(PetscFree(grid->node));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
     PetscCall(PetscFree(grid->x[d]));
@@ -42,6 +43,14 @@ PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *grid)
   error = FillUserGrid(mesh, da, grid);
   if (error) PetscCall(VpUserGridDestroy(grid));
   PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNumberFaces(VpUserGrid *grid, int d)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(grid->n[d] + 1, &grid->face[d]));
+  for (PetscInt i = 0; i <= grid->n[d]; i++) grid->face[d][i] = (PetscReal)i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

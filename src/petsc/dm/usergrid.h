@@ -26,15 +26,22 @@ typedef struct {
   PetscBool   fills;            /* The cells of all ranks fill the grid. */
   double      total;            /* number of cells of all ranks, which may exceed PetscInt */
   PetscInt    ncell;
-  VpUserCell *cell; /* [ncell] own cells */
-  PetscReal  *x[3]; /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
+  VpUserCell *cell;  /* [ncell] own cells */
+  int         order; /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
+  PetscReal  *node;  /* [ncell][(order+1)^dim][dim] nodes of own cells, as in VpMap */
+  PetscReal  *x[3];  /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
 } VpUserGrid;
-/* All are collective. Ensures: an error on all ranks that gives the reason if a cell is not an axis-parallel box. */
+/* All are collective. Ensures: an error on all ranks that gives the reason unless cells are axis-parallel boxes, or have places in a
+   lattice. */
 PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);
 /* gridda.c and gridplex.c: fill the grid except total and fills */
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
+/* gridcurved.c: finds the order and the nodes of a DMPLEX's own cells (their points are `cell`), their places, and labels of sides */
+PetscErrorCode VpPlacePlexCells(DM, DMLabel sides, PetscInt cell[], VpUserGrid *);
+/* Sets the coordinates of the n[d] + 1 faces along d to 0, 1, ... */
+PetscErrorCode VpNumberFaces(VpUserGrid *, int d);
 /* index along d of the cell that contains x */
 PetscInt VpUserCellAt(const VpUserGrid *, int d, PetscReal x);
 /* Tests whether the `count` widths from face i on are equal. */

@@ -67,8 +67,9 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
 
 static PetscErrorCode ViewMap(DM dm, PetscViewer viewer)
 {
-  static const char *const words[] = {[VP_MAP_FUNCTION] = "by a function", [VP_MAP_NODES] = "by coordinates of nodes"};
-  const VpMapSettings     *map = &DMVPatchDGData(dm)->map;
+  static const char *const words[] = {
+    [VP_MAP_FUNCTION] = "by a function", [VP_MAP_NODES] = "by coordinates of nodes", [VP_MAP_LATTICE] = "by coordinates of a mesh"};
+  const VpMapSettings *map = &DMVPatchDGData(dm)->map;
 
   PetscFunctionBegin;
   if (map->by == VP_MAP_NONE) PetscFunctionReturn(PETSC_SUCCESS);

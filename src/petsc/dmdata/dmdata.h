@@ -61,13 +61,16 @@ typedef struct {
   void (*point)(int dim, const double x[], const double number[], double X[]);
 } VpMapKind;
 
-/* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes. */
+/* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes of the cells, or of the places 0, 1, ...
+   of a lattice, which are cells or consist of cells. */
 typedef struct {
-  enum { VP_MAP_NONE, VP_MAP_FUNCTION, VP_MAP_NAMED, VP_MAP_NODES } by;
+  enum { VP_MAP_NONE, VP_MAP_FUNCTION, VP_MAP_NAMED, VP_MAP_NODES, VP_MAP_LATTICE } by;
   VPatchDGBatch    function;
   void            *ctx;
   const VpMapKind *kind;
   double           number[VP_MAP_NUMBERS]; /* of the kind; the others are 0 */
+  PetscInt         lattice[3];             /* number of places in each direction */
+  int              order;                  /* degree of the lattice's nodes */
   Vec              nodes;                  /* NULL in a DM that was refined or coarsened: the other mesh gives them */
 } VpMapSettings;
 
