@@ -298,6 +298,60 @@ static PetscErrorCode RefusedMap(VPatchDGBatch map, double value, const char tex
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The map stretches the side y+ (*ctx in x, and 1/ *ctx in z) against y-, so that areas may agree and lengths do not. */
+static PetscErrorCode Stretch(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  const double factor = *(const double *)ctx;
+
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal *at = x + i * dim, by = 1 + (factor - 1) * at[1];
+
+    X[i * dim] = at[0] * by;
+    X[i * dim + 1] = at[1];
+    if (dim == 3) X[i * dim + 2] = at[2] / by;
+  }
+  return normal ? PETSC_ERR_USER : 0;
+}
+
+/* Sides of periodic directions may be moved and turned. */
+static PetscErrorCode Periods(void)
+{
+  static const struct {
+    PetscInt    dim;
+    const char *options;
+  } fits[] = {
+    {2, "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50 -dm_vpatchdg_boundary periodic"},
+    {2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90 -dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic"},
+    {2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,360 -dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic"},
+    {3, "-dm_vpatchdg_map torus -dm_vpatchdg_map_parameters 360 -dm_vpatchdg_boundary "
+        "dirichlet,dirichlet,periodic,periodic,periodic,periodic"},
+    {3, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05 -dm_vpatchdg_boundary periodic"},
+  };
+  double factor = 1.001;
+  DM     dm;
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(fits); i++) {
+    PetscCall(New(fits[i].dim, 1, fits[i].options, &dm));
+    PetscCall(DMSetUp(dm));
+    TapOk(PETSC_TRUE, "sides_may_be_moved_and_turned: %s", fits[i].options);
+    PetscCall(DMDestroy(&dm));
+  }
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    PetscCall(New(dim, 1,
+                  dim == 3 ? "-dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic,dirichlet,dirichlet"
+                           : "-dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic",
+                  &dm));
+    PetscCall(DMVPatchDGSetMap(dm, Stretch, &factor));
+    Refused(DMSetUp(dm), "does not match across the periodic sides y- and y+", "a side that is stretched");
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscCall(New(2, 2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,2,90 -dm_vpatchdg_boundary periodic", &dm));
+  Refused(DMSetUp(dm), "does not match across the periodic sides x- and x+", "the radius of a ring as a periodic direction");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Refusals(void)
 {
   const PetscMPIInt rank = tap.rank;
@@ -358,6 +412,7 @@ int main(int argc, char **argv)
   PetscCall(View("-dm_vpatchdg_map bump -dm_vpatchdg_map_degree 1", "map of cells bump 2., degree 1"));
   PetscCall(LossesAreExpected());
   PetscCall(Nodes());
+  PetscCall(Periods());
   PetscCall(Refusals());
   status = TapEnd();
   PetscCall(PetscFinalize());

@@ -105,6 +105,10 @@ static inline PetscInt DMVPatchDGMapDegree(DM dm)
 /* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. from: the mesh that was refined or coarsened, or NULL.
    The metric (DMVPatchDGMakeMetric()) finds out whether det J is of one sign. Collective */
 PetscErrorCode DMVPatchDGMapMesh(DM, VpMesh from, VpMesh);
+/* mapperiod.c: whether the cell beyond an upper side is the first one around a periodic direction. Ensures: an error on all ranks unless
+   lengths along periodic sides agree, collective */
+PetscBool      VpIsAround(VpMesh, int32_t cell, int direction);
+PetscErrorCode DMVPatchDGCheckPeriods(DM, VpMesh);
 /* mapnodes.c: sets the nodes of own cells from the vector of the DM, or from the mesh that was refined or coarsened. Collective */
 PetscErrorCode DMVPatchDGFillByVector(DM, VpMesh, VpMap);
 PetscErrorCode DMVPatchDGFillByLattice(DM, VpMesh, VpMap);

@@ -36,7 +36,12 @@ static PetscErrorCode StoreMap(DM dm, const VpMapSettings *map)
 
    `DMSetUp()` calls map on every rank, in several threads at the same time (`VPatchDGBatch`, host memory), at the Gauss-Lobatto points of
    every cell. In a cell the map is then the polynomial through these points, of the degree of `DMVPatchDGSetMapDegree()`. So map must be
-   continuous, and smooth inside of boxes. Points on the two sides of a periodic direction may differ.
+   continuous, and smooth inside of boxes.
+
+   Around a periodic direction the cells at both ends are neighbours, wherever the map puts them: at the same place, as in a closed ring, or
+   moved by a constant, or turned, as in a sector of a ring that repeats itself. Distances along both sides must agree, so that what leaves
+   a piece of one side enters an equal piece of the other one. Derivatives across the sides may differ. A map that stretches one side
+   against the other is an error.
 
    The determinant of the derivative of the map must have the same sign at all quadrature points. It may be negative. Otherwise `DMSetUp()`
    returns an error with a cell and a point.

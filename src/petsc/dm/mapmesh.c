@@ -116,6 +116,7 @@ PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
   PetscCall(CheckPossible(dm, mesh));
   error = VpTogether(mesh->comm, VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, &g->map));
   if (!error) error = FillMap(dm, from, mesh, g->map);
+  if (!error) error = DMVPatchDGCheckPeriods(dm, mesh);
   if (error) PetscCall(VpMapDestroy(&g->map));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,12 +40,8 @@ static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
     for (int d = 0; d < mesh->dim; d++) {
       const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
-      PetscReal     here[3], there[3], size[3];
 
-      if (beyond < 0) continue;
-      VpGeometryBounds(mesh->geometry, cell, here, size);
-      VpGeometryBounds(mesh->geometry, beyond, there, size);
-      if (there[d] > here[d]) meet = (PetscBool)(meet && Meet(all, cell, d, beyond));
+      if (beyond >= 0 && !VpIsAround(mesh, cell, d)) meet = (PetscBool)(meet && Meet(all, cell, d, beyond));
     }
   }
   PetscCall(VpMapDestroy(&all));
