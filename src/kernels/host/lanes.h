@@ -44,18 +44,26 @@ INLINE void Transpose(V t[W])
   if (W > 8) STEP(t, W / 16)
 }
 
-/* v[at[i]] = value i of W cells of N values, at least for i in [first, first + count); at NULL: v[i] */
-OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
+INLINE void LoadBlocks(int N, int first, int count, const REAL *const p[W], const int at[], size_t ahead, V v[])
 {
   const int block = PetscMin(N, W);
 
   for (int i = first; i < first + count; i += W) {
     const int from = PetscMin(i, N - block); /* The last block overlaps the block before it, and does not reach beyond the cells. */
     V         t[W];
-    UNROLL (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
+    UNROLL (int l = 0; l < W; l++) {
+      if (ahead) __builtin_prefetch(p[l] + from + ahead);
+      t[l] = LoadRow(p[l] + from, block, 0);
+    }
     Transpose(t);
     for (int l = 0; l < block; l++) v[at ? at[from + l] : from + l] = t[l];
   }
+}
+
+/* v[at[i]] = value i of W cells of N values, at least for i in [first, first + count); at NULL: v[i] */
+OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
+{
+  LoadBlocks(N, first, count, p, at, 0, v);
 }
 
 /* value i of W cells = v[at[i]], plus the old value unless old is NULL; at NULL: v[i] */

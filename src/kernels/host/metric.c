@@ -41,6 +41,12 @@ OUTLINE void LoadSingle(const float *const from[W], int count, V v[])
   LoadCells(count, 0, count, p, NULL, v);
 }
 
+/* v[i] = value i of W cells of N values. Starts to load what is `ahead` values farther on. */
+OUTLINE void LoadCellsAhead(int N, const REAL *const p[W], size_t ahead, V v[])
+{
+  LoadBlocks(N, 0, N, p, NULL, ahead, v);
+}
+
 /* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
 INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
 {
@@ -49,7 +55,7 @@ INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array
 
   for (int l = 0; l < W; l++) from[l] = (const REAL *)array + (size_t)g->at[l] * size + first;
   for (int l = 0; l < W; l++) single[l] = (const float *)array + (size_t)g->at[l] * size + first;
-  if (m->precision == VP_DOUBLE) LoadCells(count, 0, count, from, NULL, v);
+  if (m->precision == VP_DOUBLE) LoadCellsAhead(count, from, W * size, v);
   else LoadSingle(single, count, v);
 }
 
@@ -256,7 +262,8 @@ INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, i
   return view->metric.traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * 2 * (size_t)FaceOf(n);
 }
 
-INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int side, const REAL *ghost, V y[])
+/* Adds a side's terms of z to y. The traces of the cells beyond are stored, and the own ones are found faster than they are loaded. */
+INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int side, const REAL *ghost, const V z[], V y[])
 {
   const VpMetricView *m = &view->metric;
   const int           size = FaceOf(n);
@@ -266,8 +273,7 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
 
   LoadSideNumbers(m, n, g, side, H);
   LoadSigma(m, n, g, side, H);
-  for (int l = 0; l < W; l++) from[l] = m->traces + ((size_t)g->cell[l] * SIDES + (size_t)side) * 2 * (size_t)size;
-  LoadCells(2 * size, 0, 2 * size, from, NULL, own);
+  TakeTraces(m, n, side, H, z, own);
   for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost);
   LoadCells(2 * size, 0, 2 * size, from, NULL, other);
   for (int l = 0; l < size; l++) {
@@ -294,7 +300,7 @@ INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t
     LoadScaled(m, n, &g, x, z);
     memset(sum, 0, (size_t)Power(n) * sizeof(V));
     AddCellTerms(m, n, &g, z, sum);
-    for (int side = 0; side < SIDES; side++) AddSideTerms(view, n, &g, side, ghost, sum);
+    for (int side = 0; side < SIDES; side++) AddSideTerms(view, n, &g, side, ghost, z, sum);
     Scale(m, n, &g, sum);
     for (int l = 0; l < W; l++) {
       to[l] = l < g.lanes ? y + (size_t)(g.cell[l] - first) * (size_t)Power(n) : g.spare;
