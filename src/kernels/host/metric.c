@@ -64,7 +64,7 @@ INLINE V LoadShape(const VpMetricView *m, const Group *g, int at)
 {
   V v = {0};
 
-  for (int l = 0; l < W; l++) v[l] = m->shape[g->at[l] * VpMetricShape(DIM, m->components) + at];
+  for (int l = 0; l < W; l++) v[l] = m->shape[(size_t)g->at[l] * (size_t)VpMetricShape(DIM, m->components) + (size_t)at];
   return v;
 }
 
