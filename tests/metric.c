@@ -257,6 +257,7 @@ static PetscErrorCode numbers_are_stored_once(void)
              {"-dm_vpatchdg_grid_x 0,0.3,1 -dm_vpatchdg_geometry_precision single", 1, (1 + 4. / 5) / 2},
              {"-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40", 1, 1 + 4. / 5},
              {"-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40", -1, 4. / 25},
+             {"-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40 -dm_refine 7", -1, 4. / 25},
              {"-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1", 1, 3 + 2 * 4. / 5},
              {"-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .1 -dm_vpatchdg_geometry_precision single", -1, (3 + 2 * 4. / 5 + 1) / 2},
              {"", 0, 3 + 2 * 4. / 5}};

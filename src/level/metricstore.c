@@ -7,18 +7,19 @@
 
 /* what may be so in all cells */
 enum { SHAPED = 1, SAME_G = 2, SAME_H = 4, SAME_ROOT = 8, ALL = 15 };
-#define ROUNDING 1e-12 /* of equal numbers that were computed at different points */
+#define ROUNDING 1e-13 /* of equal numbers that were computed at different points, for k^2 cells' sizes in that of the domain */
 
 typedef struct {
   int           dim, size, face, rows, components;
   const double *G, *H;
   VpMetric      m;
-  _Atomic int   so; /* bits */
+  double        rounding; /* of equal numbers, a fraction */
+  _Atomic int   so;       /* bits */
 } Storing;
 
-static PetscBool Differ(double a, double b, double size)
+static PetscBool Differ(const Storing *s, double a, double b, double size)
 {
-  return (PetscBool) !(fabs(a - b) <= ROUNDING * size);
+  return (PetscBool) !(fabs(a - b) <= s->rounding * size);
 }
 
 /* number of the direction of row r > 0 of H */
@@ -47,8 +48,8 @@ static int LookAtCell(const Storing *s, const double *G)
       for (int q = 0; q < s->size; q++) {
         const double size = sqrt(dd[q] * ee[q]);
 
-        if (Differ(entry[q], G[q] / G[0] * entry[0], size)) so &= ~SHAPED;
-        if (Differ(entry[q], entry[0], size)) so &= ~SAME_G;
+        if (Differ(s, entry[q], G[q] / G[0] * entry[0], size)) so &= ~SHAPED;
+        if (Differ(s, entry[q], entry[0], size)) so &= ~SAME_G;
       }
     }
   }
@@ -61,13 +62,13 @@ static int LookAtSide(const Storing *s, int side, const double *G, const double 
   int so = ALL;
 
   for (int l = 0; l < s->face; l++) {
-    if (Differ(H[l], H[0], H[0])) so &= ~SAME_H;
+    if (Differ(s, H[l], H[0], H[0])) so &= ~SAME_H;
     for (int r = 1; r < s->rows; r++) {
       const int    d = side / 2, e = AlongSide(d, r);
       const double size =
         sqrt(G[VpMetricEntry(s->dim, s->components, e, e) * s->size] / G[VpMetricEntry(s->dim, s->components, d, d) * s->size]);
 
-      if (Differ(H[r * s->face + l], (side % 2 ? H[l] : -H[l]) * RatioOf(s, G, s->size, d, r), H[l] * size)) so &= ~SHAPED;
+      if (Differ(s, H[r * s->face + l], (side % 2 ? H[l] : -H[l]) * RatioOf(s, G, s->size, d, r), H[l] * size)) so &= ~SHAPED;
     }
   }
   return so;
@@ -86,7 +87,7 @@ static void LookAtCells(void *context, int32_t piece, int32_t first, int32_t las
     for (int q = 0; root && q < s->size; q++) {
       const double *own = root + (size_t)cell * (size_t)s->size;
 
-      if (Differ(own[q], own[0], own[0])) so &= ~SAME_ROOT;
+      if (Differ(s, own[q], own[0], own[0])) so &= ~SAME_ROOT;
     }
     s->so &= so;
   }
@@ -183,6 +184,7 @@ PetscErrorCode VpMetricStore(VpMesh mesh, int n, VpPrecision precision, double *
   PetscFunctionBegin;
   s.size = s.face * n;
   s.rows = VpMetricRows(s.dim, s.components);
+  s.rounding = ROUNDING * n * n * pow((double)mesh->ncell, 1. / s.dim);
   VpLoop(m->ncell, LookAtCells, &s);
   so = s.so;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &so, 1, MPI_INT, MPI_BAND, mesh->comm));
