@@ -119,6 +119,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   else PetscCall(VpPointFunctionMove(&from->coefficient_at, (int)from->degree + 1, from->mesh, mesh, &to->coefficient_at));
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
+  if (to->coefficient_at.batch) coefficient = NULL; /* The numbers are means, and the new cells have others. */
   PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));
   PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
