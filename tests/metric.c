@@ -569,10 +569,6 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(DMSetUp(dm));
   Refused(DMVPatchDGSetCoefficientFunction(dm, 1, Wave, PETSC_MEMTYPE_HOST, NULL), "-dm_vpatchdg_basis gauss", "the Legendre basis");
   PetscCall(DMDestroy(&dm));
-  PetscCall(
-    CreateDM("-dm_vpatchdg_dim 2 -dm_refine 2 -dm_vpatchdg_basis gauss -dm_vpatchdg_refine_levels 1 -dm_vpatchdg_refine_point 0,0", &dm));
-  Refused(DMSetUp(dm), "-dm_vpatchdg_basis gauss", "an adaptive mesh");
-  PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

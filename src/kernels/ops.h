@@ -81,9 +81,9 @@ typedef struct {
   PetscErrorCode (*probe)(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values);
 
   /* Slots for views with a metric, in double precision. */
-  /* y [1 + 2 dim][n^dim] = column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cells beyond its sides
-     (beyond[side] < 0: unchanged), as if these were different cells. NULL unless on the host */
-  PetscErrorCode (*column)(const VpMetricView *, int32_t cell, const int32_t beyond[], int at, double *y);
+  /* y [1 + 2 dim VpMostBeyond][n^dim] = column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cells
+     beyond[2 dim][VpMostBeyond] its sides (< 0: unchanged), as if these were different cells. NULL unless on the host */
+  PetscErrorCode (*column)(const VpView *, int32_t cell, const int32_t beyond[], int at, double *y);
   /* b += what the numbers given[i][n^(dim-1)] at the points of a side of place i add to the right-hand side: as the values of u at a
      Dirichlet side (value), or as fluxes. Requires: places have a list */
   PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, const VpPlaces *, const double *given, double *b);

@@ -78,28 +78,36 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_EXCESS = VP_HANG
    outward, [z] = V - V', {F} = (F - F') / 2, and V', F' are those of the cell beyond in its own outward direction, or 0 at a boundary. The
    numbers w of the points are in the basis functions. At Dirichlet sides H is 2 G, at other conditions 0.
 
+   Sides that hang are integrated at the points of the fine ones. On each of these, a part of the coarse side, V and F of the coarse cell
+   are those of a cell whose reference coordinates along the side are the fine cell's. H and sigma of the whole coarse side are 0.
+
      components    G                          H at a side with the normal d
      dim           xx, yy, zz                 dd
      dim(dim+1)/2  xx, xy, xz, yy, yz, zz     dd, then towards the other directions in ascending order, + on an upper side, - on a lower */
 typedef struct {
-  int           components;
-  int           spread;    /* numbers of a row of H: n^(dim-1), or 1 where H is the same on all of a side */
-  VpPrecision   precision; /* of cell, side and factor */
-  int32_t       period;    /* cell c has the numbers of cell c modulo period */
-  const void   *cell;      /* [period][components][n^dim] G; with `shape` [period][n^dim] a, or NULL: 1 */
-  const void   *side;      /* [period][2 dim][VpMetricRows][spread] H; with `shape` [period][2 dim][spread] H_dd */
-  const double *shape;     /* [period][VpMetricShape] S, where G = a S, then [d][VpMetricRows - 1] H / H_dd on upper sides; or NULL */
-  const double *penalty;   /* [period] k (k + 1) times the cell's factor */
-  const double *beyond;    /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
-  const double *mass;      /* [period][n^dim] c of the reaction */
-  const double *scale;     /* [period] 1/sqrt(volume of the cell's box), or of the cell if cells are parallelepipeds */
-  const void   *factor;    /* [period][n^dim] `root`; NULL: 1 */
-  const double *root;      /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
-  const double *slope;     /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
-  const double *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */
-  const double *weight;    /* [n] roots of the points' weights along a direction */
-  const double *flux[6];   /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
-  double       *traces;    /* [nown][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
+  int            components;
+  int            spread;    /* numbers of a row of H: n^(dim-1), or 1 where H is the same on all of a side */
+  VpPrecision    precision; /* of cell, side and factor */
+  int32_t        period;    /* cell c has the numbers of cell c modulo period */
+  const void    *cell;      /* [period][components][n^dim] G; with `shape` [period][n^dim] a, or NULL: 1 */
+  const void    *side;      /* [period][2 dim][VpMetricRows][spread] H; with `shape` [period][2 dim][spread] H_dd */
+  const double  *shape;     /* [period][VpMetricShape] S, where G = a S, then [d][VpMetricRows - 1] H / H_dd on upper sides; or NULL */
+  const double  *penalty;   /* [period] k (k + 1) times the cell's factor */
+  const double  *beyond;    /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
+  const double  *mass;      /* [period][n^dim] c of the reaction */
+  const double  *scale;     /* [period] 1/sqrt(volume of the cell's box), or of the cell if cells are parallelepipeds */
+  const void    *factor;    /* [period][n^dim] `root`; NULL: 1 */
+  const double  *root;      /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
+  const double  *slope;     /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
+  const double  *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */
+  const double  *weight;    /* [n] roots of the points' weights along a direction */
+  const double  *flux[6];   /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
+  int32_t        traced;    /* the cells that have `traces`: nown, or all local ones where sides hang */
+  double        *traces;    /* [traced][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
+  const int32_t *first;     /* [hang.n] the first part of a side that hangs: a coarse one has 2^(dim-1) parts, a fine one has 1 */
+  const double  *part;      /* [parts][VpMetricRows + 1][n^(dim-1)] H of the coarse cell, then sigma, at the points of a fine side */
+  const double  *half;      /* [2 halves][n][n] row q: from coefficients along a coarse side to those along its half */
+  double        *parted;    /* [parts][V, F][n^(dim-1)] of the coarse cells, scratch; NULL on a device */
 } VpMetricView;
 VP_SIZE int VpMetricRows(int dim, int components)
 {
@@ -108,6 +116,12 @@ VP_SIZE int VpMetricRows(int dim, int components)
 VP_SIZE int VpMetricShape(int dim, int components)
 {
   return components + dim * (VpMetricRows(dim, components) - 1);
+}
+/* cells beyond a side at most, of a mesh that has so many sides that hang */
+enum { VP_MOST_BEYOND = 24 }; /* of all sides */
+VP_SIZE int VpMostBeyond(int dim, int hanging)
+{
+  return hanging ? 1 << (dim - 1) : 1;
 }
 /* number of the entry (d, e) of a symmetric matrix, or of a diagonal one (e = d) */
 VP_SIZE int VpMetricEntry(int dim, int components, int d, int e)

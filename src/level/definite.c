@@ -114,7 +114,8 @@ static void FillStiffness(const VpMetricCell *c, int size, double A[])
   }
 }
 
-/* F [2 dim n^(dim-1)][size] = the fluxes of the functions at the points of sides, divided by sqrt(4 k (k + 1) H_d); 0 where H_d is 0 */
+/* F [2 dim n^(dim-1)][size] = the fluxes of the functions at the points of sides, divided by sqrt(4 k (k + 1) part H_d), 0 where H_d is
+   0 */
 static void FillFluxes(const VpMetricCell *c, int size, double F[])
 {
   const int n = c->n, face = size / n, rows = VpMetricRows(c->dim, c->components), stride[3] = {1, n, n * n};
@@ -125,7 +126,7 @@ static void FillFluxes(const VpMetricCell *c, int size, double F[])
 
     for (int t = 0; t < face; t++) {
       const int    line = VpLineStart(n, stride[d], t);
-      const double factor = H[t] > 0 ? 1 / sqrt(4. * (n - 1) * n * H[t]) : 0;
+      const double factor = H[t] > 0 ? 1 / sqrt(4. * (n - 1) * n * c->part[side] * H[t]) : 0;
       double      *row = F + (side * face + t) * size;
 
       for (int i = 0; i < size; i++) row[i] = 0;

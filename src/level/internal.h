@@ -34,7 +34,7 @@ typedef struct {
   PetscScalar *value;
 } VpRow;
 typedef struct {
-  double slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], weight[VP_MAX_N]; /* as in VpMetricView */
+  double slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], weight[VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* as in VpMetricView */
 } VpMetricBasis;
 typedef struct VpRows_ VpRows;
 struct VpRows_ {
@@ -43,9 +43,13 @@ struct VpRows_ {
   size_t  most; /* entries of a row, if equal columns count apart */
   /* Computes row `at` of a cell, without equal columns. position: global positions of the local cells */
   PetscErrorCode (*create)(const VpRows *, const PetscInt position[], int32_t cell, int at, VpRow *);
-  VpMetricView  metric; /* of a level with a metric, on the host, for own cells and those beyond their sides */
-  VpMetricBasis tables; /* of `metric` */
+  VpView        view;   /* of a level with a metric: that, on the host, for own cells and those beyond their sides */
+  VpMetricBasis tables; /* of its metric */
 };
+/* metricview.c: numbers of H of a cell; *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their
+   sides, or NULL if there are none */
+size_t         VpMetricSideNumbers(VpMetric, int dim);
+PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void *own, void *local);
 /* metricview.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
 PetscErrorCode VpMetricRowsDestroy(VpRows *);

@@ -1,43 +1,28 @@
 /* Makes the numbers of a VpMetricView from values of the coefficient at points. */
 #include "definite.h"
-#include "internal.h"
-#include "pullback.h"
+#include "making.h"
 #include "../base/threads.h"
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-  VpMesh               mesh;
-  const VpProblem     *problem;
-  const VpPointValues *values;
-  VpMetric             metric;
-  VpBasis              basis;
-  int                  n, dim, face, rows;
-  double               weight[VP_MAX_N], point_weight[VP_MOST_POINTS]; /* along a direction, and of a cell's points */
-  VpMapGrid            at[7];                                          /* points of cells, then of the sides */
-  double               slope[VP_MAX_N * VP_MAX_N];                     /* [n][n] as VpMetricView.slope */
-  double              *G, *H;                                          /* [nown][components][n^dim]; [nown][2 dim][rows][n^(dim-1)] */
-  double              *penalty;                                        /* [nface] factor of the penalty of cells */
-  double              *seen;                                           /* [nface][2 dim][G_dd, G_dd det][n^(dim-1)] */
-  int8_t              *sign;                                           /* [nown] of det J */
-  _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite; 0: there is none */
-} Making;
-
-/* Finds G at the points of a cell (side -1) or one of its sides, from K. The cell's sign becomes 0 unless all points have it. */
-static void MakePoints(Making *mk, int32_t cell, int side, const double K[], VpPointMetric *back)
+/* Finds G at the points of a cell (side -1), of one of its sides, or of a fine side there (half >= 0), from K. The cell's sign becomes 0
+   unless all of its points and those of its sides have it. */
+static void MakePoints(VpMetricWork *mk, int32_t cell, int side, int half, const VpMapGrid *grid, const double K[], VpPointMetric *back)
 {
-  double J[9 * VP_MOST_POINTS];
+  const int dim = mk->dim;
+  double    J[9 * VP_MOST_POINTS];
 
-  VpGeometryEvaluateGrid(mk->mesh->geometry, cell, &mk->at[1 + side], NULL, J);
+  VpGeometryEvaluateGrid(mk->mesh->geometry, cell, grid, NULL, J);
+  for (int i = 0; i < grid->size * dim * dim && half >= 0; i++) J[i] *= i % dim == side / 2 ? 1 : 0.5;
   back->components = mk->metric->components;
-  VpPullBack(mk->dim, mk->at[1 + side].size, J, mk->values->components, K, back);
+  VpPullBack(dim, grid->size, J, mk->values->components, K, back);
   if (!back->definite) mk->bad = cell + 1;
+  if (half >= 0) return;
   if (side < 0) mk->sign[cell] = (int8_t)back->sign;
   else if (mk->sign[cell] != back->sign) mk->sign[cell] = 0;
 }
 
-static void MakeCell(Making *mk, int32_t cell)
+static void MakeCell(VpMetricWork *mk, int32_t cell)
 {
   const VpMetric m = mk->metric;
   const int      dim = mk->dim, size = mk->n * mk->face;
@@ -45,7 +30,7 @@ static void MakeCell(Making *mk, int32_t cell)
   const double   volume = VpGeometryVolume(mk->mesh->geometry, cell);
   VpPointMetric  back;
 
-  MakePoints(mk, cell, -1, mk->values->cell + first * (size_t)mk->values->components, &back);
+  MakePoints(mk, cell, -1, -1, &mk->at[0], mk->values->cell + first * (size_t)mk->values->components, &back);
   m->scale[cell] = 1 / sqrt(volume);
   for (int i = 0; i < m->components; i++)
     memcpy(mk->G + (size_t)m->components * first + i * size, back.G[i], (size_t)size * sizeof(double));
@@ -61,16 +46,14 @@ static void MakeCell(Making *mk, int32_t cell)
     m->mass[first + i] = back.det[i] * (mk->values->reaction ? mk->values->reaction[first + i] : mk->problem->reaction);
 }
 
-/* G's row d, and for the cell beyond what it needs */
-static void MakeSide(Making *mk, int32_t cell, int side)
+void VpMakeSide(VpMetricWork *mk, int32_t cell, int side, int half, const VpMapGrid *grid, const double K[], double H[], double seen[])
 {
   const int     dim = mk->dim, d = side / 2, face = mk->face, components = mk->metric->components;
-  const size_t  at = (size_t)cell * 2 * dim + side, bytes = (size_t)face * sizeof(double);
-  double       *H = mk->H + at * mk->rows * face, *seen = mk->seen + at * 2 * face;
+  const size_t  bytes = (size_t)face * sizeof(double);
   VpPointMetric back;
   const double *normal = back.G[VpMetricEntry(dim, components, d, d)];
 
-  MakePoints(mk, cell, side, mk->values->side + at * (size_t)(face * mk->values->components), &back);
+  MakePoints(mk, cell, side, half, grid, K, &back);
   memcpy(H, normal, bytes);
   memcpy(seen, normal, bytes);
   for (int i = 0; i < face; i++) seen[face + i] = normal[i] * back.det[i];
@@ -84,42 +67,41 @@ static void MakeSide(Making *mk, int32_t cell, int side)
 
 static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Making *mk = context;
+  VpMetricWork *mk = context;
 
   for (int32_t cell = first; cell < last; cell++) {
     MakeCell(mk, cell);
-    for (int side = 0; side < 2 * mk->dim; side++) MakeSide(mk, cell, side);
+    for (int side = 0; side < 2 * mk->dim; side++) {
+      const size_t at = ((size_t)cell * 2 * mk->dim + side) * mk->face;
+
+      VpMakeSide(mk, cell, side, -1, &mk->at[1 + side], mk->values->side + at * mk->values->components, mk->H + at * mk->rows,
+                 mk->seen + 2 * at);
+    }
   }
 }
 
-/* 2 w of a cell and of the cell beyond a side at its points; or twice the mean of the side's condition, and 0 */
-static void FindWeights(const Making *mk, int32_t cell, int side, double own[], double beyond[])
+/* 2 w of a cell and of the cell beyond a side at its points; or twice the mean of the side's condition, and 0. A coarse cell where the side
+   hangs has 1, since its weights are those of its parts. */
+static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double own[], double beyond[])
 {
-  const int     face = mk->face;
-  const size_t  stride = 2 * (size_t)face, sides = 2 * (size_t)mk->dim;
-  const int32_t next = mk->mesh->neighbor[(size_t)cell * sides + (size_t)side];
-  const double *here = mk->seen + ((size_t)cell * sides + (size_t)side) * stride;
+  const int          face = mk->face;
+  const size_t       at = (size_t)cell * 2 * (size_t)mk->dim + (size_t)side;
+  const int32_t      next = VpMeshNeighbor(mk->mesh, cell, side);
+  const VpMetricSide there = VpFindBeyond(mk, cell, side);
 
-  if (next >= 0) {
-    const double *there = mk->seen + ((size_t)next * sides + (size_t)(side ^ 1)) * stride;
-
-    for (int i = 0; i < face; i++) {
-      const double P = here[face + i], other = there[face + i]; /* Both cells get the same sum. */
-
-      own[i] = 2 * other / (P + other);
-      beyond[i] = 2 * P / (P + other);
-    }
-  } else {
-    for (int i = 0; i < face; i++) {
-      own[i] = 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
-      beyond[i] = 0;
-    }
+  if (there.cell >= 0) {
+    VpWeighSides(face, mk->seen + at * 2 * (size_t)face, there.seen, own, beyond);
+    return;
+  }
+  for (int i = 0; i < face; i++) {
+    own[i] = next == VP_HANGING ? 1 : 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
+    beyond[i] = 0;
   }
 }
 
 static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Making *mk = context;
+  VpMetricWork *mk = context;
   double  own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
@@ -134,9 +116,15 @@ static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last
   }
 }
 
+/* a number of H as it is stored */
+static double Stored(const VpMetricWork *mk, double H)
+{
+  return mk->values->precision == VP_SINGLE ? (double)(float)H : H;
+}
+
 static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Making      *mk = context;
+  VpMetricWork      *mk = context;
   const int    face = mk->face;
   const double factor = (mk->n - 1) * mk->n;
   double       own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
@@ -146,20 +134,23 @@ static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
     for (int side = 0; side < 2 * mk->dim; side++) {
       const size_t  at = (size_t)cell * 2 * mk->dim + side;
       const int32_t next = mk->mesh->neighbor[at];
-      const double *here = mk->seen + at * 2 * face, *there = mk->seen + ((size_t)next * 2 * mk->dim + (side ^ 1)) * 2 * face;
-      double       *to = mk->metric->beyond + at * face;
+      const double *here = mk->seen + at * 2 * face;
+      double       *to = mk->metric->beyond + at * face, *H = mk->H + at * mk->rows * face;
+      VpMetricSide  there = VpFindBeyond(mk, cell, side);
 
       FindWeights(mk, cell, side, own, beyond);
-      if (next < 0) {
+      if (there.cell < 0) {
         const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
 
         for (int i = 0; i < face; i++) to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * here[i];
-      } else {
-        for (int i = 0; i < face; i++) {
-          const double H = beyond[i] * there[i];
+        for (int i = 0; i < mk->rows * face && next == VP_HANGING; i++) H[i] = 0;
+        continue;
+      }
+      for (int i = 0; i < face; i++) {
+        const double other = beyond[i] * there.seen[i];
 
-          to[i] = factor * mk->penalty[next] * (mk->values->precision == VP_SINGLE ? (double)(float)H : H);
-        }
+        if (there.half == 1) to[i] = factor * mk->penalty[there.cell] * Stored(mk, other);
+        else to[i] = VpSigmaOf(mk, there.cell, other, cell, H[i]) - mk->metric->eta[cell] * Stored(mk, H[i]);
       }
     }
   }
@@ -171,18 +162,19 @@ typedef struct {
   int32_t raised;
 } Shape;
 typedef struct {
-  Making *mk;
+  VpMetricWork *mk;
   Shape  *shape; /* [pieces] */
 } Shaping;
 
-/* Cells whose eigenvalues differ by less never need a larger penalty than 0.94. */
+/* Cells whose eigenvalues differ by less never need a larger penalty than 0.94; the second: fine cells with sides that hang. */
 #define NEARLY_A_BOX 5
+#define ALMOST_A_BOX 1.2
 #define MARGIN       1.1 /* for what the power iteration has not reached */
 
 static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Shaping *to = context;
-  Making        *mk = to->mk;
+  VpMetricWork        *mk = to->mk;
   Shape          s = {.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
   const int      size = mk->n * mk->face;
   double        *scratch = size <= VP_MOST_DEFINITE ? malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double)) : NULL;
@@ -195,15 +187,19 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
   c.out[0] = mk->basis.slope[0];
   c.out[1] = mk->basis.slope[1];
   for (int32_t cell = first; cell < last; cell++) {
-    double extremes[2], penalty = 0;
+    double extremes[2], penalty = 0, least = 1;
 
     c.G = mk->G + (size_t)cell * c.components * size;
     c.side = mk->H + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
+    for (int side = 0; side < 2 * mk->dim; side++) {
+      c.part[side] = VpFindBeyond(mk, cell, side).half;
+      least = PetscMin(least, c.part[side]);
+    }
     s.variation = PetscMax(s.variation, VpMetricExtremes(&c, extremes));
     s.extremes[0] = PetscMin(s.extremes[0], extremes[0]);
     s.extremes[1] = PetscMax(s.extremes[1], extremes[1]);
     s.logs += log(extremes[1] / extremes[0]);
-    if (scratch && extremes[1] > NEARLY_A_BOX * extremes[0]) penalty = VpMetricPenalty(&c, scratch);
+    if (scratch && extremes[1] > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * extremes[0]) penalty = VpMetricPenalty(&c, scratch);
     s.penalty = PetscMax(s.penalty, penalty);
     s.raised += penalty > mk->problem->penalty;
     mk->penalty[cell] = penalty > mk->problem->penalty ? MARGIN * penalty : mk->problem->penalty;
@@ -213,7 +209,7 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
 }
 
 /* Finds the penalty of every cell, and what the forecast of iterations needs. */
-static PetscErrorCode FindShapes(Making *mk)
+static PetscErrorCode FindShapes(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
@@ -254,7 +250,7 @@ double VpMetricIterations(const VpMetric m)
 
 /* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
    and |det J| |J^-T e_d| is the area of the side there. */
-static PetscErrorCode MakeFluxes(Making *mk, int side)
+static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side)
 {
   const VpMesh mesh = mk->mesh;
   const int    dim = mk->dim, d = side / 2, face = mk->face;
@@ -293,7 +289,7 @@ static PetscErrorCode MakeFluxes(Making *mk, int side)
 }
 
 /* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
-static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
+static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
 {
   const VpMesh mesh = mk->mesh;
   const size_t kept = (size_t)(mk->rows * mk->face);
@@ -315,7 +311,7 @@ static PetscErrorCode KeepOutflow(Making *mk, VpGivenKind given, int side)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AllocateMetric(Making *mk)
+static PetscErrorCode AllocateMetric(VpMetricWork *mk)
 {
   const VpMetric m = mk->metric;
   const size_t   cells = (size_t)mk->mesh->nown, size = (size_t)(mk->face * mk->n);
@@ -323,7 +319,7 @@ static PetscErrorCode AllocateMetric(Making *mk)
 
   PetscFunctionBegin;
   m->refct = 1;
-  m->ncell = mk->mesh->nown;
+  m->ncell = m->ntraced = mk->mesh->nown;
   m->components = mk->values->components > mk->dim || mk->mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
   mk->rows = VpMetricRows(mk->dim, m->components);
   PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &mk->G));
@@ -337,10 +333,11 @@ static PetscErrorCode AllocateMetric(Making *mk)
   PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
   PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
   PetscCall(PetscCalloc1(mk->mesh->nown + 1, &mk->sign));
+  if (mk->mesh->faces.n) PetscCall(VpAllocateParts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckMetric(const Making *mk)
+static PetscErrorCode CheckMetric(const VpMetricWork *mk)
 {
   int64_t cell = mk->bad ? mk->mesh->first + mk->bad - 1 : PETSC_MAX_INT;
 
@@ -360,7 +357,7 @@ static PetscErrorCode CheckMetric(const Making *mk)
 
 static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Making        *mk = context;
+  VpMetricWork        *mk = context;
   const VpMetric m = mk->metric;
   const int      dim = mk->dim, size = mk->n * mk->face;
 
@@ -384,7 +381,7 @@ static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last
 
 /* the largest change of a number a inside of an own cell; its largest jump on a side. On a face G_dd |det J| of both cells differ as their
    a do. */
-static double FindChange(const Making *mk)
+static double FindChange(const VpMetricWork *mk)
 {
   const int size = mk->n * mk->face;
   double    most = 1;
@@ -402,7 +399,7 @@ static double FindChange(const Making *mk)
   return most;
 }
 
-static double FindJump(const Making *mk)
+static double FindJump(const VpMetricWork *mk)
 {
   double most = 1, own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
@@ -415,7 +412,7 @@ static double FindJump(const Making *mk)
 
 /* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. The constants and the reaction would become
    other functions, so that neither may matter. */
-static PetscErrorCode ScaleByCoefficient(Making *mk)
+static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
 {
   const VpMesh mesh = mk->mesh;
   double       most;
@@ -434,7 +431,7 @@ static PetscErrorCode ScaleByCoefficient(Making *mk)
 }
 
 /* The means of |det J| and c |det J| over the boxes, by which the cycle knows the reaction. */
-static PetscErrorCode FindReaction(const Making *mk)
+static PetscErrorCode FindReaction(const VpMetricWork *mk)
 {
   const VpMetric m = mk->metric;
   const int      size = mk->n * mk->face;
@@ -458,7 +455,7 @@ static PetscErrorCode FindReaction(const Making *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeMetric(Making *mk)
+static PetscErrorCode MakeMetric(VpMetricWork *mk)
 {
   const VpMesh mesh = mk->mesh;
   const size_t seen = 4 * (size_t)(mk->dim * mk->face);
@@ -466,22 +463,25 @@ static PetscErrorCode MakeMetric(Making *mk)
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
   VpLoopHeavy(mesh->nown, MakeCells, mk);
+  if (VpMeshIsAdaptive(mesh)) PetscCall(VpMakeParts(mk));
   PetscCall(CheckMetric(mk));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, seen, MPI_DOUBLE, mk->seen, mk->seen + (size_t)mesh->nown * seen));
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
   VpLoop(mesh->nown, WeighSides, mk);
   PetscCall(FindShapes(mk));
   VpLoop(mesh->nown, SetBeyond, mk);
+  if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
   PetscCall(ScaleByCoefficient(mk));
   PetscCall(FindReaction(mk));
   PetscCall(VpMetricStore(mesh, mk->n, mk->values->precision, &mk->G, &mk->H, mk->metric));
+  if (VpMeshIsAdaptive(mesh)) PetscCall(VpStoreGhosts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, VpMetric *out)
 {
-  Making         mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
+  VpMetricWork         mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
   PetscErrorCode error;
   double         gauss[VP_MAX_N];
 
@@ -497,6 +497,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(PetscFree(mk.G));
   PetscCall(PetscFree(mk.H));
   PetscCall(PetscFree(mk.seen));
+  PetscCall(PetscFree(mk.parted));
   PetscCall(PetscFree(mk.penalty));
   PetscCall(PetscFree(mk.sign));
   if (error) PetscCall(VpMetricDestroy(&mk.metric));
@@ -516,6 +517,8 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscCall(PetscFree(m->cell));
   PetscCall(PetscFree(m->side));
   PetscCall(PetscFree(m->shape));
+  PetscCall(PetscFree(m->first));
+  PetscCall(PetscFree(m->part));
   PetscCall(PetscFree(m->mass));
   PetscCall(PetscFree(m->beyond));
   PetscCall(PetscFree(m->scale));

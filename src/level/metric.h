@@ -2,7 +2,10 @@
 
    Points of a cell are its n^dim Gauss points, those of a side its n^(dim-1) ones, x fastest. J is the derivative of a cell's map from
    [0,1]^dim, and K the coefficient, a number or a symmetric matrix. Then G = |det J| J^-1 K J^-T, and on a side with the normal d
-   H = 2 w (row d of G), where w = P'/(P + P') weighs by P = G_dd |det J| of both cells, and sigma = penalty k(k+1) (H_d + H_d'). */
+   H = 2 w (row d of G), where w = P'/(P + P') weighs by P = G_dd |det J| of both cells, and sigma = penalty k(k+1) (H_d + H_d').
+
+   On a side that hangs, J of the coarse cell is that of its part at the fine side: derivatives along the side are halved. The penalty is
+   that of coarse cells, so that the fine cell's H_d counts half in sigma. */
 #pragma once
 #include "../kernels/views.h"
 #include "../mesh/mesh.h"
@@ -17,16 +20,20 @@ typedef struct {
   const double *side;      /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell */
   const double *reaction;  /* [nown][n^dim] c, or NULL: the problem's number */
   VpPrecision   precision; /* in which G, H and the map's root are stored */
+  const double *part;      /* [coarse sides that hang, ascending][2^(dim-1) fine ones][n^(dim-1)][components] at the points of the fine
+                              sides, from inside of the coarse cell */
 } VpPointValues;
 
 typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
   int         refct;
-  int         components; /* of G */
-  int32_t     ncell;
+  int         components;     /* of G */
+  int32_t     ncell, ntraced; /* own cells; those with side, shape, scale, factor and root, as VpMetricView.traced */
   int         spread;
   VpPrecision precision;
-  void       *cell, *side, *factor;                       /* as in VpMetricView, for own cells */
+  void       *cell, *side, *factor; /* as in VpMetricView */
+  int32_t    *first;                /* as in VpMetricView, with the number of parts at the end */
+  double     *part;
   double     *shape, *beyond, *eta, *mass, *scale, *root; /* the same, where eta is `penalty` */
   int32_t     nflux[6];                                   /* [side] number of cells with a flux as condition there */
   double     *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the

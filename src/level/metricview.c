@@ -22,6 +22,28 @@ static void FindTables(const VpBasis *gauss, VpMetricBasis *t)
   for (int i = 0; i < 4 * n; i++) t->end[i] = (i / n % 2 ? gauss->slope : gauss->value)[i / (2 * n)][i % n];
   VpGauss(n, x, t->weight);
   for (int q = 0; q < n; q++) t->weight[q] = sqrt(t->weight[q]);
+  for (int i = 0; i < 2 * n; i++) {
+    double phi[VP_MAX_N], slope[VP_MAX_N];
+
+    VpBasisEvaluate(gauss, (x[i % n] + i / n) / 2, phi, slope);
+    for (int j = 0; j < n; j++) t->half[i * n + j] = t->weight[i % n] * phi[j];
+  }
+}
+
+/* the parts of sides that hang */
+static PetscErrorCode PlaceParts(VpLevel level, VpMetric metric, const VpMetricBasis *t)
+{
+  const int32_t sides = level->mesh->faces.n;
+  const size_t  parts = (size_t)metric->first[sides], n = (size_t)level->basis.n, face = VpLevelValues(level) / n;
+  VpMetricView *m = &level->view.metric;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelPlaceMeshArray(level, metric->first, sides + 1, "sides that hang", &m->first));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->part, parts * ((size_t)VpMetricRows(level->mesh->dim, metric->components) + 1) * face,
+                                  "coefficient at points of sides that hang", &m->part));
+  PetscCall(VpArraysPlaceReals(&level->arrays, t->half, 2 * n * n, "coefficient at points", (const void **)&m->half));
+  PetscCall(VpArraysReserve(&level->arrays, parts * 2 * face * level->real, "traces", (void **)&m->parted));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static size_t RealBytes(VpMetric m)
@@ -29,8 +51,7 @@ static size_t RealBytes(VpMetric m)
   return m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
-/* numbers of H of a cell */
-static size_t SideNumbers(VpMetric m, int dim)
+size_t VpMetricSideNumbers(VpMetric m, int dim)
 {
   return 2 * (size_t)dim * (m->shape ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
 }
@@ -38,37 +59,39 @@ static size_t SideNumbers(VpMetric m, int dim)
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
   VpMetricView *m = &level->view.metric;
-  const size_t  cells = (size_t)metric->ncell, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
-  const size_t  n = (size_t)level->basis.n, face = ndof / n, real = RealBytes(metric);
+  const size_t cells = (size_t)metric->ncell, traced = (size_t)metric->ntraced, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
+  const size_t n = (size_t)level->basis.n, face = ndof / n, real = RealBytes(metric);
   VpMetricBasis t;
   const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
   PetscFunctionBegin;
-  m->period = metric->ncell > 0 ? metric->ncell : 1;
-  if (root) PetscCall(VpLevelPlaceMeshArray(level, root, cells * ndof, "map", &m->root));
+  m->period = PetscMax(metric->ntraced, 1);
+  if (root) PetscCall(VpLevelPlaceMeshArray(level, root, (root == metric->root ? traced : cells) * ndof, "map", &m->root));
   if (!level->outer) PetscFunctionReturn(PETSC_SUCCESS);
   m->components = metric->components;
   m->precision = metric->precision;
   m->spread = metric->spread;
   if (metric->factor == metric->root) m->factor = m->root;
-  else if (metric->factor) PetscCall(VpLevelPlaceBytes(level, metric->factor, cells * ndof * real, "map", &m->factor));
+  else if (metric->factor) PetscCall(VpLevelPlaceBytes(level, metric->factor, traced * ndof * real, "map", &m->factor));
   if (metric->cell)
     PetscCall(VpLevelPlaceBytes(level, metric->cell, cells * (metric->shape ? 1 : (size_t)m->components) * ndof * real,
                                 "coefficient at points", &m->cell));
-  PetscCall(
-    VpLevelPlaceBytes(level, metric->side, cells * SideNumbers(metric, (int)dim) * real, "coefficient at points of sides", &m->side));
+  PetscCall(VpLevelPlaceBytes(level, metric->side, traced * VpMetricSideNumbers(metric, (int)dim) * real, "coefficient at points of sides",
+                              &m->side));
   if (metric->shape)
     PetscCall(
-      VpLevelPlaceMeshArray(level, metric->shape, cells * (size_t)VpMetricShape((int)dim, m->components), "matrices of cells", &m->shape));
+      VpLevelPlaceMeshArray(level, metric->shape, traced * (size_t)VpMetricShape((int)dim, m->components), "matrices of cells", &m->shape));
   PetscCall(VpLevelPlaceMeshArray(level, metric->beyond, cells * 2 * dim * face, "coefficient at points of sides", &m->beyond));
   PetscCall(VpLevelPlaceMeshArray(level, metric->eta, cells, "coefficient at points", &m->penalty));
-  PetscCall(VpLevelPlaceMeshArray(level, metric->scale, cells, "coefficient at points", &m->scale));
+  PetscCall(VpLevelPlaceMeshArray(level, metric->scale, traced, "coefficient at points", &m->scale));
   if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
   for (size_t side = 0; side < 2 * dim; side++)
     PetscCall(VpLevelPlaceMeshArray(level, metric->flux[side], (size_t)metric->nflux[side] * face, "fluxes at points", &m->flux[side]));
+  m->traced = VpMeshIsAdaptive(level->mesh) ? level->mesh->nface : level->mesh->nown;
   if (!VpIsDevice(level->backend))
-    PetscCall(VpArraysReserve(&level->arrays, (size_t)level->mesh->nown * 4 * dim * face * level->real, "traces", (void **)&m->traces));
+    PetscCall(VpArraysReserve(&level->arrays, (size_t)m->traced * 4 * dim * face * level->real, "traces", (void **)&m->traces));
   FindTables(&level->basis, &t);
+  if (metric->first) PetscCall(PlaceParts(level, metric, &t));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.slope, n * n, "coefficient at points", (const void **)&m->slope));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.end, 4 * n, "coefficient at points", (const void **)&m->end));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.weight, n, "coefficient at points", (const void **)&m->weight));
@@ -80,19 +103,34 @@ static const VpOps *HostOps(VpLevel level)
   return VpBackendHost.ops(VP_DOUBLE, level->mesh->dim, level->basis.degree);
 }
 
+/* beyond [2 dim][VpMostBeyond] = the cells beyond a cell's sides, -1 where there are none */
+static void ListBeyond(VpMesh mesh, int32_t cell, int32_t beyond[])
+{
+  const int most = VpMostBeyond(mesh->dim, mesh->faces.n);
+
+  for (int i = 0; i < 2 * mesh->dim * most; i++) {
+    const int32_t next = VpMeshNeighbor(mesh, cell, i / most);
+    const VpFace *face = next == VP_HANGING ? &mesh->faces.face[VpFaceAt(mesh->faces.n, mesh->faces.face, cell, i / most)] : NULL;
+
+    if (face) beyond[i] = face->kind == VP_FACE_COARSE || i % most == 0 ? face->cell[1 + i % most] : -1;
+    else beyond[i] = i % most == 0 ? next : -1;
+  }
+}
+
 /* Row `at` of A is its column `at`, since A is symmetric. */
 static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], int32_t cell, int at, VpRow *row)
 {
-  const VpLevel  level = rows->level;
-  const int      dim = level->mesh->dim;
-  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * 2 * dim;
-  double        *y;
+  const VpMesh mesh = rows->level->mesh;
+  const int    sides = 2 * mesh->dim * VpMostBeyond(mesh->dim, mesh->faces.n);
+  int32_t      beyond[VP_MOST_BEYOND];
+  double      *y;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((1 + 2 * (size_t)dim) * (size_t)rows->columns, &y));
-  PetscCall(HostOps(level)->column(&rows->metric, cell, beyond, at, y));
+  ListBeyond(mesh, cell, beyond);
+  PetscCall(PetscCalloc1((1 + (size_t)sides) * (size_t)rows->columns, &y));
+  PetscCall(HostOps(rows->level)->column(&rows->view, cell, beyond, at, y));
   row->n = 0;
-  for (int s = -1; s < 2 * dim; s++) {
+  for (int s = -1; s < sides; s++) {
     const int32_t there = s < 0 ? cell : beyond[s];
 
     for (int i = 0; i < rows->columns && there >= 0; i++)
@@ -103,8 +141,7 @@ static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their sides; NULL if there are none */
-static PetscErrorCode WithGhosts(VpMesh mesh, size_t count, VpPrecision precision, const void *own, void *local)
+PetscErrorCode VpMetricWithGhosts(VpMesh mesh, size_t count, VpPrecision precision, const void *own, void *local)
 {
   const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
   char        *all = NULL;
@@ -125,10 +162,11 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
   const VpMesh   mesh = level->mesh;
   const VpMetric m = level->problem.metric;
   const size_t   ndof = VpLevelValues(level);
-  VpMetricView  *to = &rows->metric;
+  VpMetricView  *to = &rows->view.metric;
 
   PetscFunctionBegin;
   FindTables(&level->basis, &rows->tables);
+  rows->view = (VpView){.neighbor = mesh->neighbor, .hang = {.n = mesh->faces.n, .face = mesh->faces.face}};
   *to = (VpMetricView){.components = m->components,
                        .spread = m->spread,
                        .precision = m->precision,
@@ -138,47 +176,54 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
                        .penalty = m->eta,
                        .beyond = m->beyond,
                        .slope = rows->tables.slope,
-                       .end = rows->tables.end};
-  rows->most = ndof * (1 + 2 * (size_t)mesh->dim);
+                       .end = rows->tables.end,
+                       .half = rows->tables.half,
+                       .first = m->first,
+                       .part = m->part};
+  rows->most = ndof * (1 + 2 * (size_t)mesh->dim * (size_t)VpMostBeyond(mesh->dim, mesh->faces.n));
   rows->create = MetricRow;
-  PetscCall(WithGhosts(mesh, SideNumbers(m, mesh->dim), m->precision, m->side, &to->side));
-  PetscCall(WithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, m->shape, &to->shape));
-  PetscCall(WithGhosts(mesh, 1, VP_DOUBLE, m->scale, &to->scale));
-  PetscCall(WithGhosts(mesh, ndof, m->precision, m->factor, &to->factor));
+  PetscCall(VpMetricWithGhosts(mesh, VpMetricSideNumbers(m, mesh->dim), m->precision, m->side, &to->side));
+  PetscCall(VpMetricWithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, m->shape, &to->shape));
+  PetscCall(VpMetricWithGhosts(mesh, 1, VP_DOUBLE, m->scale, &to->scale));
+  PetscCall(VpMetricWithGhosts(mesh, ndof, m->precision, m->factor, &to->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMetricRowsDestroy(VpRows *rows)
 {
+  VpMetricView *view = &rows->view.metric;
+
   PetscFunctionBegin;
-  if (!rows->metric.components) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(rows->metric.side));
-  PetscCall(PetscFree(rows->metric.shape));
-  PetscCall(PetscFree(rows->metric.scale));
-  PetscCall(PetscFree(rows->metric.factor));
+  if (!view->components) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(view->side));
+  PetscCall(PetscFree(view->shape));
+  PetscCall(PetscFree(view->scale));
+  PetscCall(PetscFree(view->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A cell beyond a side may be the cell itself. */
 PetscErrorCode VpMetricDiagonal(VpLevel level, double diagonal[])
 {
+  const VpMesh mesh = level->mesh;
   const size_t ndof = VpLevelValues(level);
-  const int    dim = level->mesh->dim;
+  const int    sides = 2 * mesh->dim * VpMostBeyond(mesh->dim, mesh->faces.n);
   double      *y;
   VpRows       rows = {.level = level};
 
   PetscFunctionBegin;
   PetscCall(VpMetricRowsCreate(level, &rows));
-  PetscCall(PetscCalloc1((1 + 2 * (size_t)dim) * ndof, &y));
-  for (int32_t c = 0; c < level->mesh->nown; c++) {
-    const int32_t *beyond = level->mesh->neighbor + (size_t)c * 2 * (size_t)dim;
+  PetscCall(PetscCalloc1((1 + (size_t)sides) * ndof, &y));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    int32_t beyond[VP_MOST_BEYOND];
 
+    ListBeyond(mesh, c, beyond);
     for (size_t i = 0; i < ndof; i++) {
       double *sum = diagonal + (size_t)c * ndof + i;
 
-      PetscCall(HostOps(level)->column(&rows.metric, c, beyond, (int)i, y));
+      PetscCall(HostOps(level)->column(&rows.view, c, beyond, (int)i, y));
       *sum = y[i];
-      for (int s = 0; s < 2 * dim; s++) *sum += beyond[s] == c ? y[(size_t)(1 + s) * ndof + i] : 0;
+      for (int s = 0; s < sides; s++) *sum += beyond[s] == c ? y[(size_t)(1 + s) * ndof + i] : 0;
     }
   }
   PetscCall(PetscFree(y));

@@ -87,6 +87,14 @@ static inline int32_t VpFirstFace(int32_t n, const VpFace face[], int32_t cell)
   }
   return low;
 }
+/* the index of a cell's side among the faces, which are in the order of cells and sides. Requires: it is one of them */
+static inline int32_t VpFaceAt(int32_t n, const VpFace face[], int32_t cell, int side)
+{
+  int32_t at = VpFirstFace(n, face, cell);
+
+  while (face[at].side != side) at++;
+  return at;
+}
 /* the entry of a boundary's code, and the code of an entry */
 VP_SIZE int32_t VpBoundaryEntry(int32_t beyond)
 {

@@ -93,7 +93,7 @@ INLINE void LeaveCells(const VpView *view, const int n, PetscBool add, double sc
     Enter, k, \
     (const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2), \
     if (norm2) *norm2 = 0; \
-    if (x && outer->metric.components) VP_NAME(MetricTraces, double, VP_DIM, k)(outer, x); PetscCall(VpArrive(ghosts)); \
+    if (x && outer->metric.components) PetscCall(VP_NAME(MetricTraces, double, VP_DIM, k)(outer, x, ghosts)); PetscCall(VpArrive(ghosts)); \
     EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)) \
   VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), \
             LeaveCells(view, k + 1, add, scale, x, z))

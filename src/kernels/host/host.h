@@ -49,9 +49,9 @@ PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const do
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
 
 /* metric.c: the same where the view has a metric, after the traces of x in the view were found; and the slots for traces of sides */
-typedef void VpHostMetricTraces(const VpView *, const double *x);
-typedef void VpHostMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
-typedef void VpHostMetricUnpack(int32_t n, const int32_t *list, const void *from, void *x);
+typedef PetscErrorCode VpHostMetricTraces(const VpView *, const double *x, VpGhosts);
+typedef void           VpHostMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
+typedef void           VpHostMetricUnpack(int32_t n, const int32_t *list, const void *from, void *x);
 #define VP_DECLARE_METRIC(dim, k) \
   VpHostMetricTraces VP_NAME(MetricTraces, double, dim, k); \
   VpHostResidual     VP_NAME(MetricResidual, double, dim, k); \

@@ -1,122 +1,5 @@
 /* A x with a coefficient at points (VpMetricView), for W cells at a time, one per lane. */
-#include "lanes.h"
-
-enum { FACE = ROWS, COMPONENTS = DIM * (DIM + 1) / 2, SIDES = 2 * DIM };
-
-INLINE int FaceOf(const int n)
-{
-  return Power(n) / n;
-}
-
-/* W cells. Lanes beyond the last cell take that cell again, and write to spare memory. */
-typedef struct {
-  int32_t lanes, cell[W], at[W]; /* at: the cell's number in the arrays of the metric */
-  REAL    spare[VALUES];
-  V       scale;
-} Group;
-
-INLINE void FindCells(const VpMetricView *m, const int n, int32_t first, int32_t last, Group *g)
-{
-  V scale = {0};
-
-  g->lanes = PetscMin(W, last - first);
-  for (int l = 0; l < W; l++) {
-    g->cell[l] = first + PetscMin(l, g->lanes - 1);
-    g->at[l] = g->cell[l] % m->period;
-    scale[l] = m->scale[g->at[l]];
-  }
-  g->scale = scale;
-}
-
-/* v[i] = number i of W cells, in single precision */
-OUTLINE void LoadSingle(const float *const from[W], int count, V v[])
-{
-  REAL        wide[W][VALUES];
-  const REAL *p[W];
-
-  for (int l = 0; l < W; l++) {
-    for (int i = 0; i < count; i++) wide[l][i] = from[l][i];
-    p[l] = wide[l];
-  }
-  LoadCells(count, 0, count, p, NULL, v);
-}
-
-/* v[i] = value i of W cells of N values. Starts to load what is `ahead` values farther on. */
-OUTLINE void LoadCellsAhead(int N, const REAL *const p[W], size_t ahead, V v[])
-{
-  LoadBlocks(N, 0, N, p, NULL, ahead, v);
-}
-
-/* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
-INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
-{
-  const REAL  *from[W];
-  const float *single[W];
-
-  for (int l = 0; l < W; l++) from[l] = (const REAL *)array + (size_t)g->at[l] * size + first;
-  for (int l = 0; l < W; l++) single[l] = (const float *)array + (size_t)g->at[l] * size + first;
-  if (m->precision == VP_DOUBLE) LoadCellsAhead(count, from, W * size, v);
-  else LoadSingle(single, count, v);
-}
-
-/* a number of the cells' shapes */
-INLINE V LoadShape(const VpMetricView *m, const Group *g, int at)
-{
-  V v = {0};
-
-  for (int l = 0; l < W; l++) v[l] = m->shape[(size_t)g->at[l] * (size_t)VpMetricShape(DIM, m->components) + (size_t)at];
-  return v;
-}
-
-/* z = scale factor z */
-INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V z[])
-{
-  V factor[VALUES];
-
-  if (m->factor) LoadNumbers(m, g, m->factor, (size_t)Power(n), 0, Power(n), factor);
-  for (int i = 0; i < Power(n); i++) z[i] *= m->factor ? factor[i] * g->scale : g->scale;
-}
-
-INLINE void LoadScaled(const VpMetricView *m, const int n, const Group *g, const REAL *x, V z[])
-{
-  const REAL *from[W];
-
-  for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
-  LoadCells(Power(n), 0, Power(n), from, NULL, z);
-  Scale(m, n, g, z);
-}
-
-/* to = D from along lines of n values that are `stride` apart, in arrays of `size` values */
-INLINE void Differentiate(const int n, const REAL *D, int size, int stride, const V from[], V to[])
-{
-  for (int line = 0; line < size / n; line++) {
-    const int start = VpLineStart(n, stride, line);
-    V         t[VP_MAX_N];
-
-    UNROLL (int i = 0; i < n; i++) t[i] = from[start + i * stride];
-    for (int q = 0; q < n; q++) {
-      V sum = D[q * n] * t[0];
-      UNROLL (int i = 1; i < n; i++) sum += D[q * n + i] * t[i];
-      to[start + q * stride] = sum;
-    }
-  }
-}
-
-/* to += D^T from */
-INLINE void AddAdjoint(const int n, const REAL *D, int size, int stride, const V from[], V to[])
-{
-  for (int line = 0; line < size / n; line++) {
-    const int start = VpLineStart(n, stride, line);
-    V         t[VP_MAX_N];
-
-    UNROLL (int q = 0; q < n; q++) t[q] = from[start + q * stride];
-    for (int i = 0; i < n; i++) {
-      V sum = D[i] * t[0];
-      UNROLL (int q = 1; q < n; q++) sum += D[q * n + i] * t[q];
-      to[start + i * stride] += sum;
-    }
-  }
-}
+#include "metrichanging.h"
 
 /* G at the points */
 INLINE void LoadMatrices(const VpMetricView *m, const int n, const Group *g, V G[COMPONENTS][VALUES])
@@ -157,89 +40,18 @@ INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, con
   for (int i = 0; i < Power(n); i++) y[i] += flux[i] * z[i];
 }
 
-/* H of a side, and then sigma where that is loaded */
-typedef V   SideNumbers[DIM + 1][FACE];
-INLINE void LoadSideNumbers(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
-{
-  const int rows = VpMetricRows(DIM, m->components), stored = m->shape ? 1 : rows, size = FaceOf(n), d = side / 2;
-
-  for (int r = 0; r < stored; r++)
-    LoadNumbers(m, g, m->side, (size_t)(SIDES * stored * m->spread), (size_t)((side * stored + r) * m->spread), m->spread, H[r]);
-  for (int l = m->spread; l < size; l++) H[0][l] = H[0][0];
-  for (int r = 1; r < rows && m->shape; r++) {
-    const V ratio = LoadShape(m, g, m->components + d * (rows - 1) + r - 1);
-
-    for (int l = 0; l < size; l++) H[r][l] = side % 2 ? H[0][l] * ratio : -H[0][l] * ratio;
-  }
-}
-
-INLINE void LoadSigma(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
-{
-  const REAL *from[W];
-  V           penalty = {0};
-
-  for (int l = 0; l < W; l++) {
-    from[l] = m->beyond + ((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)FaceOf(n);
-    penalty[l] = m->penalty[g->at[l]];
-  }
-  LoadCells(FaceOf(n), 0, FaceOf(n), from, NULL, H[DIM]);
-  for (int l = 0; l < FaceOf(n); l++) H[DIM][l] += penalty * H[0][l];
-}
-
-/* t = V, then F, of z on a side: 2 n^(dim-1) numbers */
-INLINE void TakeTraces(const VpMetricView *m, const int n, int side, SideNumbers H, const V z[], V t[])
-{
-  const int   size = FaceOf(n), stride = VpLineStride(side / 2, n, n * n);
-  const REAL *value = m->end + side % 2 * 2 * n, *slope = value + n;
-  V           along[FACE];
-
-  for (int l = 0; l < size; l++) {
-    const V *line = z + VpLineStart(n, stride, l);
-    V        v = value[0] * line[0], q = slope[0] * line[0];
-
-    UNROLL (int i = 1; i < n; i++) {
-      v += value[i] * line[i * stride];
-      q += slope[i] * line[i * stride];
-    }
-    t[l] = v;
-    t[size + l] = H[0][l] * q;
-  }
-  for (int e = 1; e < DIM && m->components > DIM; e++) {
-    Differentiate(n, m->slope, size, e == 1 ? 1 : n, t, along);
-    for (int l = 0; l < size; l++) t[size + l] += H[e][l] * along[l];
-  }
-}
-
-/* y += the functions p V + r F of the test functions, for numbers p and r at the side's points. p is overwritten. */
-INLINE void AddTests(const VpMetricView *m, const int n, int side, SideNumbers H, V p[], const V r[], V y[])
-{
-  const int   size = FaceOf(n), stride = VpLineStride(side / 2, n, n * n);
-  const REAL *value = m->end + side % 2 * 2 * n, *slope = value + n;
-  V           along[FACE];
-
-  for (int e = 1; e < DIM && m->components > DIM; e++) {
-    for (int l = 0; l < size; l++) along[l] = H[e][l] * r[l];
-    AddAdjoint(n, m->slope, size, e == 1 ? 1 : n, along, p);
-  }
-  for (int l = 0; l < size; l++) {
-    V      *line = y + VpLineStart(n, stride, l);
-    const V q = H[0][l] * r[l];
-
-    UNROLL (int i = 0; i < n; i++) line[i * stride] += value[i] * p[l] + slope[i] * q;
-  }
-}
-
-INLINE void FindTraces(const VpMetricView *m, const int n, int32_t last, const REAL *x)
+/* of the cells [first, last); x begins with the first one */
+INLINE void FindTraces(const VpMetricView *m, const int n, int32_t first, int32_t last, const REAL *x)
 {
   const int size = 2 * FaceOf(n);
 
-  for (int32_t cell = 0; cell < last; cell += W) {
+  for (int32_t cell = first; cell < last; cell += W) {
     Group       g;
     V           z[VALUES], t[2 * FACE];
     SideNumbers H;
 
     FindCells(m, n, cell, last, &g);
-    LoadScaled(m, n, &g, x, z);
+    LoadScaled(m, n, &g, x, first, z);
     for (int side = 0; side < SIDES; side++) {
       REAL *to[W];
 
@@ -251,15 +63,22 @@ INLINE void FindTraces(const VpMetricView *m, const int n, int32_t last, const R
   }
 }
 
-/* V and F of the cells beyond a side. A ghost has those of its side that the own cell shares. */
+/* V and F of the cells beyond a side, at its points. Where ghosts are numbered by sides, one has those of its side. */
 INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *ghost)
 {
-  static const REAL nothing[2 * FACE];
-  const int32_t     next = view->neighbor[(size_t)cell * SIDES + (size_t)side];
+  static const REAL   nothing[2 * FACE];
+  const VpMetricView *m = &view->metric;
+  const int32_t       next = view->neighbor[(size_t)cell * SIDES + (size_t)side];
+  const size_t        size = 2 * (size_t)FaceOf(n);
 
+  if (next == VP_HANGING) {
+    const int32_t at = VpFaceAt(view->hang.n, view->hang.face, cell, side);
+
+    return view->hang.face[at].kind == VP_FACE_FINE ? m->parted + (size_t)m->first[at] * size : nothing;
+  }
   if (next < 0) return nothing;
-  if (next >= view->nown) return ghost + (size_t)(next - view->nown) * (size_t)Power(n);
-  return view->metric.traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * 2 * (size_t)FaceOf(n);
+  if (next >= m->traced) return ghost + (size_t)(next - view->nown) * (size_t)Power(n);
+  return m->traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * size;
 }
 
 /* Adds a side's terms of z to y. The traces of the cells beyond are stored, and the own ones are found faster than they are loaded. */
@@ -276,13 +95,23 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
   TakeTraces(m, n, side, H, z, own);
   for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost);
   LoadCells(2 * size, 0, 2 * size, from, NULL, other);
-  for (int l = 0; l < size; l++) {
-    const V jump = own[l] - other[l];
-
-    p[l] = H[DIM][l] * jump - (own[size + l] - other[size + l]) / 2;
-    r[l] = -jump / 2;
-  }
+  FaceForm(n, H[DIM], own, other, p, r);
   AddTests(m, n, side, H, p, r, y);
+}
+
+/* Finds the traces that own cells see: own ones, and when ghosts are there, those of ghosts and of coarse cells on fine sides. */
+INLINE PetscErrorCode FindAllTraces(const VpView *view, const int n, const REAL *x, VpGhosts ghosts)
+{
+  Faces f;
+
+  PetscFunctionBegin;
+  FindTraces(&view->metric, n, 0, view->nown, x);
+  PetscCall(VpArrive(ghosts));
+  if (view->metric.traced > view->nown) FindTraces(&view->metric, n, view->nown, view->metric.traced, ghosts.values);
+  for (int key = 0; key < KEYS && view->hang.n; key++) {
+    for (int32_t at = 0; NextFaces(&view->hang, key, view->nown, &at, &f);) FindPartTraces(view, n, &f, x, ghosts.values);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b,
@@ -297,7 +126,7 @@ INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t
     const REAL *given[W];
 
     FindCells(m, n, cell, last, &g);
-    LoadScaled(m, n, &g, x, z);
+    LoadScaled(m, n, &g, x, 0, z);
     memset(sum, 0, (size_t)Power(n) * sizeof(V));
     AddCellTerms(m, n, &g, z, sum);
     for (int side = 0; side < SIDES; side++) AddSideTerms(view, n, &g, side, ghost, z, sum);
@@ -312,6 +141,12 @@ INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t
     }
     StoreCells(Power(n), sum, NULL, NULL, to);
   }
+  for (int side = 0; side < SIDES && view->hang.n; side++) {
+    Faces f;
+
+    for (int32_t at = VpFirstFace(view->hang.n, view->hang.face, first); NextFaces(&view->hang, side * (1 + PARTS), last, &at, &f);)
+      AddCoarseSides(view, n, &f, first, b ? -1 : 1, y);
+  }
 }
 
 /* V and F on sides, list[i] = 2 dim cell + side */
@@ -325,7 +160,7 @@ INLINE void PackSides(const VpMetricView *m, const int n, int32_t count, const i
     SideNumbers H;
 
     FindCells(m, n, list[i] / SIDES, list[i] / SIDES + 1, &g);
-    LoadScaled(m, n, &g, x, z);
+    LoadScaled(m, n, &g, x, 0, z);
     LoadSideNumbers(m, n, &g, list[i] % SIDES, H);
     TakeTraces(m, n, list[i] % SIDES, H, z, t);
     for (int l = 0; l < size; l++) to[l] = t[l][0];
@@ -346,40 +181,89 @@ INLINE void StoreLane(const VpMetricView *m, const int n, const Group *g, V y[],
   for (int i = 0; i < Power(n); i++) to[i] = y[i][0];
 }
 
-/* Column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cell beyond each side. */
-INLINE void Column(const VpMetricView *m, const int n, int32_t cell, const int32_t beyond[], int at, double *to)
+/* what a column adds in the cell beyond a side, for the traces t of the own cell at the points of the side with the numbers H */
+INLINE void ColumnBeyond(const VpMetricView *m, const int n, int32_t cell, int side, const V sigma[], SideNumbers H, const V t[], int half,
+                         double *to)
 {
-  Group g, other;
-  V     z[VALUES] = {{0}}, sum[VALUES] = {{0}};
+  static const V nothing[2 * FACE];
+  V              p[FACE], r[FACE], whole[2 * FACE] = {{0}}, y[VALUES] = {{0}};
+  Group          g;
+
+  FindCells(m, n, cell, cell + 1, &g);
+  FaceForm(n, sigma, nothing, t, p, r);
+  if (half < 0) AddTests(m, n, side, H, p, r, y);
+  else {
+    AddPart(m, n, half, H, p, r, whole);
+    AddEnds(m, n, side, NULL, whole, whole + FaceOf(n), y);
+  }
+  StoreLane(m, n, &g, y, to);
+}
+
+/* a column's terms on a side that hangs, seen from the coarse cell */
+INLINE void ColumnCoarse(const VpView *view, const int n, int32_t at, const int32_t beyond[], const V z[], V sum[], double *to)
+{
+  static const V      nothing[2 * FACE];
+  const VpMetricView *m = &view->metric;
+  const int           side = view->hang.face[at].side;
+  V                   end[2 * FACE], t[2 * FACE], p[FACE], r[FACE], whole[2 * FACE] = {{0}};
+
+  TakeEnds(m, n, side, NULL, z, end);
+  for (int i = 0; i < PARTS; i++) {
+    int32_t     part[W];
+    SideNumbers H, of;
+    Group       other;
+
+    for (int l = 0; l < W; l++) part[l] = m->first[at] + i;
+    LoadPartNumbers(m, n, part, H);
+    TakePart(m, n, i, H, end, t);
+    FindCells(m, n, beyond[i], beyond[i] + 1, &other);
+    LoadSideNumbers(m, n, &other, side ^ 1, of);
+    ColumnBeyond(m, n, beyond[i], side ^ 1, H[DIM], of, t, -1, to + i * Power(n));
+    FaceForm(n, H[DIM], t, nothing, p, r);
+    AddPart(m, n, i, H, p, r, whole);
+  }
+  AddEnds(m, n, side, NULL, whole, whole + FaceOf(n), sum);
+}
+
+/* Column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cells beyond each side. */
+INLINE void Column(const VpView *view, const int n, int32_t cell, const int32_t beyond[], int at, double *to)
+{
+  static const V      nothing[2 * FACE];
+  const VpMetricView *m = &view->metric;
+  const int           most = VpMostBeyond(DIM, view->hang.n);
+  Group               g;
+  V                   z[VALUES] = {{0}}, sum[VALUES] = {{0}};
 
   FindCells(m, n, cell, cell + 1, &g);
   z[at] += 1;
   Scale(m, n, &g, z);
   AddCellTerms(m, n, &g, z, sum);
   for (int side = 0; side < SIDES; side++) {
-    V           t[2 * FACE], p[FACE], r[FACE], there[VALUES] = {{0}};
-    SideNumbers H;
+    const int32_t next = view->neighbor[(size_t)cell * SIDES + (size_t)side], *cells = beyond + side * most;
+    const int32_t hangs = next == VP_HANGING ? VpFaceAt(view->hang.n, view->hang.face, cell, side) : -1;
+    const VpFace *face = &view->hang.face[PetscMax(hangs, 0)];
+    double       *there = to + (1 + side * most) * Power(n);
+    V             t[2 * FACE], p[FACE], r[FACE];
+    SideNumbers   H, of;
+    Group         other;
+    int32_t       part[W];
 
+    if (hangs >= 0 && face->kind == VP_FACE_COARSE) {
+      ColumnCoarse(view, n, hangs, cells, z, sum, there);
+      continue;
+    }
     LoadSideNumbers(m, n, &g, side, H);
     LoadSigma(m, n, &g, side, H);
     TakeTraces(m, n, side, H, z, t);
-    for (int l = 0; l < FaceOf(n); l++) {
-      p[l] = H[DIM][l] * t[l] - t[FaceOf(n) + l] / 2;
-      r[l] = -t[l] / 2;
-    }
-    if (beyond[side] >= 0) {
-      V minus[FACE], plus[FACE];
-
-      FindCells(m, n, beyond[side], beyond[side] + 1, &other);
-      for (int l = 0; l < FaceOf(n); l++) {
-        minus[l] = t[FaceOf(n) + l] / 2 - H[DIM][l] * t[l];
-        plus[l] = t[l] / 2;
-      }
-      SideNumbers of;
+    if (hangs >= 0) {
+      for (int l = 0; l < W; l++) part[l] = m->first[hangs];
+      LoadPartNumbers(m, n, part, of);
+    } else if (cells[0] >= 0) {
+      FindCells(m, n, cells[0], cells[0] + 1, &other);
       LoadSideNumbers(m, n, &other, side ^ 1, of);
-      AddTests(m, n, side ^ 1, of, minus, plus, there);
-      StoreLane(m, n, &other, there, to + (1 + side) * Power(n));
     }
+    if (cells[0] >= 0) ColumnBeyond(m, n, cells[0], side ^ 1, H[DIM], of, t, hangs >= 0 ? face->half : -1, there);
+    FaceForm(n, H[DIM], t, nothing, p, r);
     AddTests(m, n, side, H, p, r, sum);
   }
   StoreLane(m, n, &g, sum, to);
@@ -413,9 +297,9 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
 }
 
 #define VP_DEGREE(k) \
-  void VP_NAME(MetricTraces, VP_REAL, VP_DIM, k)(const VpView *view, const double *x) \
+  PetscErrorCode VP_NAME(MetricTraces, VP_REAL, VP_DIM, k)(const VpView *view, const double *x, VpGhosts ghosts) \
   { \
-    FindTraces(&view->metric, k + 1, view->nown, x); \
+    return FindAllTraces(view, k + 1, x, ghosts); \
   } \
   void VP_NAME(MetricResidual, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, \
                                                    const void *b, void *y) \
@@ -430,8 +314,8 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
   { \
     UnpackSides(k + 1, n, list, from, x); \
   } \
-  VP_KERNEL(Column, k, (const VpMetricView *m, int32_t cell, const int32_t beyond[], int at, double *to), \
-            Column(m, k + 1, cell, beyond, at, to)) \
+  VP_KERNEL(Column, k, (const VpView *view, int32_t cell, const int32_t beyond[], int at, double *to), \
+            Column(view, k + 1, cell, beyond, at, to)) \
   VP_KERNEL(AddToSide, k, (const VpView *view, int side, PetscBool condition, const VpPlaces *places, const double *given, double *b), \
             AddToSide(&view->metric, k + 1, side, condition, places, given, b))
 #include "../degrees.def"

@@ -145,7 +145,7 @@ INLINE void ApplyToCells(const VpView *view, const int n, Along *along, int32_t 
                                                     const void *b, void *y) \
   { \
     PetscFunctionBegin; \
-    if (view->metric.components) VP_NAME(MetricTraces, double, VP_DIM, k)(view, x); \
+    if (view->metric.components) PetscCall(VP_NAME(MetricTraces, double, VP_DIM, k)(view, x, ghosts)); \
     else PetscCall(CheckTraces(view, k + 1, HAS_DENSE)); \
     PetscCall(VpArrive(ghosts)); \
     VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghosts.values, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \

@@ -5,8 +5,9 @@
 
 PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 {
-  DM_VPatchDG   *dg = dm->data;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  DM_VPatchDG     *dg = dm->data;
+  const MPI_Comm   comm = PetscObjectComm((PetscObject)dm);
+  const VpBackend *backend;
 
   PetscFunctionBegin;
   if (dg->basis == VPATCHDG_BASIS_AUTO) {
@@ -21,7 +22,8 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
   PetscCheck(dg->quadrature == VPATCHDG_QUADRATURE_GAUSS, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_quadrature lobatto is for boxes with one coefficient, or a diagonal tensor, per cell: maps and coefficients as "
              "functions of points, with the Gauss basis, have -dm_vpatchdg_quadrature gauss");
-  PetscCall(VpCheckNotAdaptive(dg->mesh, "-dm_vpatchdg_basis gauss"));
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(VpCheckMetricBackend(dg->mesh, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,8 +104,8 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
    evaluated from inside each of both cells. Where a jumps inside cells, one number per cell is better.
 
    Call this function before `DMSetUp()`, or use the Gauss basis (`DMVPatchDGSetBasis()`). The function is called at once if the DM is set
-   up, else by `DMSetUp()`, and again for each DM that `DMRefine()`, `DMCoarsen()` or `DMClone()` makes. ctx must live as long as these. A
-   later call replaces the coefficient, as `DMVPatchDGSetCoefficient()` does.
+   up, else by `DMSetUp()`, and again for each DM that `DMRefine()`, `DMCoarsen()`, `DMVPatchDGRefineCells()` or `DMClone()` makes. ctx must
+   live as long as these. A later call replaces the coefficient, as `DMVPatchDGSetCoefficient()` does.
 
    `PCVPATCHDG` works with the means over cells. It takes 4 to 10 iterations where a varies little inside cells, and about 25 where a
    changes by a factor of 10 in a cell. Use `KSPFCG` or `KSPFGMRES`.

@@ -230,8 +230,8 @@ PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 
    The Gauss basis has a function for every one of the (k+1)^dim Gauss points of a cell. The vector's number there is x_q = s_q u(x_q), with
    s_q = sqrt(w_q |cell|), where w_q is the point's weight on the unit cell. Here a and c may vary inside cells
-   (`DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetCoefficientValues()`, `DMVPatchDGSetReactionFunction()`). It works on meshes that
-   are not adaptive.
+   (`DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGSetCoefficientValues()`, `DMVPatchDGSetReactionFunction()`). On adaptive meshes it
+   works on the host (-dm_vpatchdg_backend host).
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBasis()`, `DMVPatchDGSetCoefficientFunction()`, `DMVPatchDGGetPointValues()`
 @*/

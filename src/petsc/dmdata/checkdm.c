@@ -104,3 +104,12 @@ PetscErrorCode VpCheckNotAdaptive(VpMesh mesh, const char what[])
              what, mesh->least, mesh->level);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode VpCheckMetricBackend(VpMesh mesh, const VpBackend *backend)
+{
+  PetscFunctionBegin;
+  PetscCheck(
+    !VpIsDevice(backend) || !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
+    "On adaptive meshes coefficients at points and maps (-dm_vpatchdg_basis gauss) work on the host: use -dm_vpatchdg_backend host");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

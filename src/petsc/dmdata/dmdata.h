@@ -150,6 +150,8 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 
 /* Ensures: an error that names `what` if the mesh is adaptive. */
 PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
+/* Ensures: an error if the backend has no kernels for a metric on this mesh. */
+PetscErrorCode VpCheckMetricBackend(VpMesh, const VpBackend *);
 
 /* the problem with the coefficient per cell as users know it: the one that was given, or means of a function on boxes */
 static inline const VpProblem *VpOperatorGiven(VpOperator op)

@@ -36,6 +36,7 @@ static PetscErrorCode GetLevel(VpOperator op, const VpBackend *backend, VpLevel 
   PetscFunctionBegin;
   if (*level && (*level)->backend != backend) PetscCall(VpLevelDestroy(level));
   if (!*level) {
+    if (op->problem.metric) PetscCall(VpCheckMetricBackend(op->mesh, backend));
     PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
     PetscCall(VpLevelCreateOuter(op->mesh, &op->problem, backend, level));
     PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));

@@ -15,35 +15,40 @@ typedef struct {
   _Atomic int            error;
 } Calls;
 
-static void SetPoints(Calls *c, int side)
+/* half: -1, or the number of the fine side whose points a coarse one has */
+static void SetPoints(Calls *c, int side, int half)
 {
   const double end = side % 2 ? 1 - INSIDE : INSIDE, *x[3];
-  double       gauss[VP_MAX_N], w[VP_MAX_N];
-  int          count[3];
+  double       gauss[VP_MAX_N], w[VP_MAX_N], part[2][VP_MAX_N];
+  int          count[3], bit = 0;
 
   VpGauss(c->n, gauss, w);
+  for (int q = 0; q < 2 * c->n; q++) part[q / c->n][q % c->n] = (gauss[q % c->n] + q / c->n) / 2;
   for (int d = 0; d < 3; d++) {
     count[d] = d >= c->dim || (side >= 0 && d == side / 2) ? 1 : c->n;
     x[d] = count[d] > 1 ? gauss : &end;
+    if (half >= 0 && count[d] > 1) x[d] = part[half >> bit++ & 1];
   }
   c->side = side;
   VpMapGridSet(c->geometry->map, count, x, &c->grid);
 }
 
+static void CallCell(Calls *c, int32_t cell, double values[])
+{
+  double x[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+  int    error;
+
+  VpGeometryEvaluateGrid(c->geometry, cell, &c->grid, x, NULL);
+  error = (int)c->function->batch(c->dim, c->grid.size, x, NULL, values, c->function->ctx);
+  if (error) c->error = error;
+}
+
 static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Calls       *c = context;
-  const size_t components = (size_t)c->function->components;
-  double       x[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+  Calls *c = context;
 
-  for (int32_t cell = first; cell < last && !c->error; cell++) {
-    int error;
-
-    VpGeometryEvaluateGrid(c->geometry, cell, &c->grid, x, NULL);
-    error = (int)c->function->batch(c->dim, c->grid.size, x, NULL, c->values + ((size_t)cell * c->stride + c->first) * components,
-                                    c->function->ctx);
-    if (error) c->error = error;
-  }
+  for (int32_t cell = first; cell < last && !c->error; cell++)
+    CallCell(c, cell, c->values + ((size_t)cell * c->stride + c->first) * (size_t)c->function->components);
 }
 
 /* *values = those of a function at the points of cells, or of their sides */
@@ -57,12 +62,37 @@ static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool si
   c.stride = (size_t)(sides ? nside * face : n * face);
   PetscCall(PetscMalloc1((size_t)mesh->nown * c.stride * (size_t)f->components + 1, &c.values));
   for (int side = sides ? 0 : -1; side < (sides ? nside : 0); side++) {
-    SetPoints(&c, side);
+    SetPoints(&c, side, -1);
     c.first = sides ? (size_t)(side * face) : 0;
     if (DMVPatchDGData(dm)->serial) CallCells(&c, 0, 0, mesh->nown);
     else VpLoop(mesh->nown, CallCells, &c);
   }
   *values = c.values;
+  PetscCall(VpTogether(mesh->comm, (PetscErrorCode)c.error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *part = VpPointValues.part, from a function or, if it has no components, from the problem's own numbers */
+static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const VpProblem *problem, const double **part)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const int    n = (int)DMVPatchDGData(dm)->degree + 1, width = f->components ? (int)f->components : VpProblemWidth(problem);
+  const int    face = VpFaceSize(n, mesh->dim), parts = 1 << (mesh->dim - 1);
+  Calls        c = {.geometry = mesh->geometry, .function = f, .dim = mesh->dim, .n = n};
+  double      *to;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)mesh->faces.n * (size_t)(parts * face * width) + 1, &to));
+  *part = to;
+  for (int32_t i = 0; i < mesh->faces.n * parts && !c.error; i++) {
+    const VpFace *at = &mesh->faces.face[i / parts];
+
+    if (at->kind == VP_FACE_FINE) continue;
+    SetPoints(&c, at->side, i % parts);
+    if (f->components) CallCell(&c, at->cell[0], to);
+    for (int k = 0; k < face * width && !f->components; k++) to[k] = VpProblemCoefficient(problem, at->cell[0], k % width);
+    to += face * width;
+  }
   PetscCall(VpTogether(mesh->comm, (PetscErrorCode)c.error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,8 +116,21 @@ typedef struct {
   const DM_VPatchDG *dg;
   VpPointValues     *values;
   int                points, side_points; /* of a cell, and of all of its sides */
+  int                part_points;         /* of the parts of its sides that hang, if it is the coarse cell there */
+  double            *part;                /* their values */
   double             weight[VP_MAX_N];
 } Jumps;
+
+/* Finds the parts of a cell. *at: the first of its faces, then of the next cell's; cells come in their order. */
+static void FindPartsOf(Jumps *j, int32_t cell, int32_t *at)
+{
+  const VpMesh mesh = j->dg->mesh;
+
+  j->part += j->part_points * j->values->components;
+  j->part_points = 0;
+  for (; *at < mesh->faces.n && mesh->faces.face[*at].cell[0] == cell; (*at)++)
+    j->part_points += mesh->faces.face[*at].kind == VP_FACE_COARSE ? (j->side_points / (2 * mesh->dim)) << (mesh->dim - 1) : 0;
+}
 
 /* Gives `count` components of a cell, from number k on, these values. */
 static void Flatten(const Jumps *j, int32_t cell, int k, int count, const double value[])
@@ -98,6 +141,7 @@ static void Flatten(const Jumps *j, int32_t cell, int k, int count, const double
 
   for (int i = 0; i < j->points; i++) memcpy(a + i * width, value, (size_t)count * sizeof(double));
   for (int i = 0; i < j->side_points; i++) memcpy(b + i * width, value, (size_t)count * sizeof(double));
+  for (int i = 0; i < j->part_points; i++) memcpy(j->part + i * width + k, value, (size_t)count * sizeof(double));
 }
 
 /* Gives component k of a cell its harmonic mean. */
@@ -174,13 +218,17 @@ static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
   Jumps              j = {.dg = dg, .values = values, .points = points, .side_points = 2 * dg->mesh->dim * points / ((int)dg->degree + 1)};
   double             x[VP_MAX_N], worst = 1;
   PetscInt           cells = 0;
+  int32_t            at = 0;
 
   PetscFunctionBegin;
   if (dg->jump <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   VpGauss((int)dg->degree + 1, x, j.weight);
+  j.part = (double *)values->part;
   for (int32_t cell = 0; cell < dg->mesh->nown; cell++) {
-    const double most = TakeMeanOfJumps(&j, cell);
+    double most;
 
+    FindPartsOf(&j, cell, &at);
+    most = TakeMeanOfJumps(&j, cell);
     worst = PetscMax(worst, most);
     cells += most > 1;
   }
@@ -234,16 +282,21 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
                " now: set the dimension before the function",
                width, dim);
     values->components = (int)width;
+    PetscCheck(!dg->coefficient_at.values || !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
+               "DMVPatchDGSetCoefficientValues() needs cells of one level: refine all of them (-dm_refine), or call "
+               "DMVPatchDGSetCoefficientFunction()");
     if (dg->coefficient_at.values)
       PetscCall(VpPointFunctionExpand(&dg->coefficient_at, mesh, (int)dg->degree + 1, &values->cell, &values->side));
     else {
       PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
       PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
+      PetscCall(FindParts(dm, &dg->coefficient_at, problem, &values->part));
     }
     PetscCall(TakeMeansOfJumps(dm, values));
   } else {
     PetscCall(SpreadNumbers(mesh, problem, points, &values->cell));
     PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values->side));
+    PetscCall(FindParts(dm, &(VpPointFunction){0}, problem, &values->part));
   }
   if (!dg->reaction_at.batch) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
@@ -266,6 +319,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   if (!error && values.reaction) error = CheckReaction(mesh, &values, (size_t)DMVPatchDGCellSize(dm));
   PetscCall(PetscFree(values.cell));
   PetscCall(PetscFree(values.side));
+  PetscCall(PetscFree(values.part));
   PetscCall(PetscFree(values.reaction));
   PetscCall(error);
   problem->reaction = problem->metric->reaction;

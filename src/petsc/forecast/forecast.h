@@ -13,6 +13,7 @@ typedef struct {
 typedef struct {
   int              dim, degree, level, levels;
   double           boxes, cells, leaves, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  double           parts;     /* of an adaptive mesh: parts of sides that hang (VpMetricView) per cell of this rank */
   double           at_points; /* numbers per unknown of a coefficient at points and of a map; 0: none */
   PetscBool        device, dense;
   const VpPrefers *prefers; /* of the backend */

@@ -62,6 +62,8 @@ PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, V
   *size = (VpSize){.dim = mesh->dim, .degree = degree, .boxes = mesh->geometry->domain->nbox, .level = mesh->level};
   PetscCall(VpSizeFill(mesh->comm, backend, size));
   size->cells = (double)mesh->ncell;
+  for (int32_t i = 0; i < mesh->faces.n; i++)
+    size->parts += (mesh->faces.face[i].kind == VP_FACE_COARSE ? 1 << (mesh->dim - 1) : 1) / (double)mesh->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +98,7 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size)
 {
   const int    dim = size->dim;
-  const double side = 2. * dim / (size->degree + 1), stored = components + VpMetricRows(dim, components) * side;
+  const double side = (2 * dim + size->parts) / (size->degree + 1), stored = components + VpMetricRows(dim, components) * side;
 
   size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + (size->device ? 1 : 3) * side + (mapped ? 2 + dim : 1);
 }
