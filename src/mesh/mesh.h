@@ -425,6 +425,9 @@ static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and the cell's number there. On a face it is one of the cells there.
    *outside: the first point that lies in no cell, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
+/* mapmeet.c: moves the nodes of fine cells on sides that hang, so that cells meet there. Requires: the mesh is adaptive, and the map has
+   the nodes of own cells. Collective */
+PetscErrorCode VpMapMeet(VpMesh, VpMap);
 /* find.c: the same for points in physical space. Near a curved boundary a point may be outside of the cell by 1 % of it. */
 PetscErrorCode VpMeshFind(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]: for each cell `count` values of a type. */

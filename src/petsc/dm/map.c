@@ -46,7 +46,9 @@ static PetscErrorCode StoreMap(DM dm, const VpMapSettings *map)
    The determinant of the derivative of the map must have the same sign at all quadrature points. It may be negative. Otherwise `DMSetUp()`
    returns an error with a cell and a point.
 
-   `DMRefine()`, `DMCoarsen()` and `DMClone()` keep the map, and call it again for the points of the new mesh.
+   `DMRefine()`, `DMCoarsen()`, `DMVPatchDGRefineCells()` and `DMClone()` keep the map, and call it again for the points of the new mesh.
+   Where cells of an adaptive mesh have other sizes than their neighbours, the nodes of the finer ones are moved to the polynomial of the
+   coarser one, so that cells meet.
 
    The option names one of these maps. For domains other than the unit square or cube there is -dm_vpatchdg_upper, for instance
 .vb
@@ -91,8 +93,8 @@ PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
    may change. Ranks may have any parts of the vector. Cells have to meet: both cells of a face need the same nodes there, except around
    periodic directions.
 
-   The vector is kept, and read by `DMSetUp()`. On meshes that `DMRefine()` and `DMCoarsen()` make, nodes are points of the polynomials
-   of the first mesh.
+   The vector is kept, and read by `DMSetUp()`. On meshes that `DMRefine()`, `DMCoarsen()` and `DMVPatchDGRefineCells()` make, nodes are
+   points of the polynomials of the mesh before.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetMapCoordinates()`, `DMVPatchDGSetMap()`, `DMVPatchDGSetMapDegree()`
 @*/

@@ -84,9 +84,6 @@ static PetscErrorCode CheckPossible(DM dm, VpMesh mesh)
   PetscBool            unit = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCheck(
-    !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
-    "A map of cells (-dm_vpatchdg_map, DMVPatchDGSetMap()) needs cells of one level: refine all of them (-dm_refine), or use no map");
   for (int32_t i = 0; i < 3 * domain->nbox; i++) unit = (PetscBool)(unit && domain->lower[i] > -1e-12 && domain->upper[i] < 1 + 1e-12);
   PetscCheck(unit || map->by != VP_MAP_NAMED, mesh->comm, PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_map %s maps the unit %s, and the domain of boxes is not inside of it: give other -dm_vpatchdg_lower and _upper",
@@ -116,6 +113,7 @@ PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
   PetscCall(CheckPossible(dm, mesh));
   error = VpTogether(mesh->comm, VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, &g->map));
   if (!error) error = FillMap(dm, from, mesh, g->map);
+  if (!error && VpMeshIsAdaptive(mesh)) error = VpMapMeet(mesh, g->map);
   if (!error) error = DMVPatchDGCheckPeriods(dm, mesh);
   if (error) PetscCall(VpMapDestroy(&g->map));
   PetscCall(error);

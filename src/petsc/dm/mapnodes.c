@@ -159,23 +159,36 @@ PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A map, and cells of its mesh, which may be more than the own ones. */
+/* A cell of another map, and its bounds in the boxes. */
 typedef struct {
-  VpGeometry geometry;
-  VpMap      map;
+  VpMap     map;
+  int32_t   cell;
+  PetscReal lower[3], size[3];
 } Source;
 
-/* Sets the nodes of a cell whose coordinates in the boxes lie in a cell of the source. */
-static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, VpMap map)
+/* Sets the nodes of a cell whose coordinates in the boxes lie in the source. */
+static void FillFrom(const Source *s, VpGeometry g, int32_t cell, VpMap map)
 {
-  const int dim = map->dim, n = map->degree + 1;
-  double    X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int       first[3];
-  VpMapGrid grid;
+  const int        dim = map->dim, n = map->degree + 1;
+  const PetscReal *lower = s->lower, *size = s->size;
+  PetscReal        low[3], width[3];
+  VpMapGrid        grid;
+  double           x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N],
+    *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
+  int first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
 
-  VpGeometryOverlap(g, cell, n, map->point, s->geometry, from, first, &grid);
-  VpMapGridSet(s->map, grid.count, (const double *const[]){grid.x[0], grid.x[1], grid.x[2]}, &grid);
-  VpMapEvaluate(s->map, from, &grid, X, NULL);
+  VpGeometryBounds(g, cell, low, width);
+  for (int d = 0; d < dim; d++) {
+    count[d] = 0;
+    for (int q = 0; q < n; q++) {
+      const double xi = (low[d] + width[d] * map->point[q] - lower[d]) / size[d];
+
+      if (xi < -1e-9) first[d] = q + 1;
+      else if (xi <= 1 + 1e-9) x[d][count[d]++] = xi;
+    }
+  }
+  VpMapGridSet(s->map, count, (const double *const[]){x[0], x[1], x[2]}, &grid);
+  VpMapEvaluate(s->map, s->cell, &grid, X, NULL);
   for (int q = 0; q < grid.size; q++) {
     const int at = VpMapGridPlace(&grid, first, n, q);
 
@@ -183,23 +196,59 @@ static void FillFrom(const Source *s, int32_t from, VpGeometry g, int32_t cell, 
   }
 }
 
+/* Fills the nodes from the cells of another mesh that cover the own ones. */
+static PetscErrorCode FillByOverlap(VpMesh from, VpMesh mesh, VpMap map)
+{
+  const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
+  Source       s;
+  VpOverlap    o;
+
+  PetscFunctionBegin;
+  PetscCall(VpOverlapCreate(from, mesh, &o));
+  PetscCall(VpMapCreate(map->dim, map->degree, o.n, &s.map));
+  PetscCall(VpBroadcast(o.sf, each, MPI_DOUBLE, from->geometry->map->node, s.map->node));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    for (s.cell = o.first[c]; s.cell < o.first[c] + o.count[c]; s.cell++) {
+      const VpOverlapCell *at = &o.cell[s.cell];
+
+      for (int d = 0; d < map->dim; d++) {
+        s.size[d] = VpDomainWidth(mesh->geometry->domain, at->box, d) / (PetscReal)((int64_t)1 << at->depth);
+        s.lower[d] = mesh->geometry->domain->lower[3 * (size_t)at->box + d] + at->coord[d] * s.size[d];
+      }
+      FillFrom(&s, mesh->geometry, c, map);
+    }
+  }
+  PetscCall(VpMapDestroy(&s.map));
+  PetscCall(VpOverlapDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
 {
-  Source s = {.geometry = from->geometry};
+  Source s;
 
   PetscFunctionBegin;
   if (VpMeshCoarser(mesh) == from) {
     s.map = from->geometry->map;
-    for (int32_t c = 0; c < mesh->nown; c++) FillFrom(&s, mesh->relation->parent[c], mesh->geometry, c, map);
+    for (int32_t c = 0; c < mesh->nown; c++) {
+      s.cell = mesh->relation->parent[c];
+      VpGeometryBounds(from->geometry, s.cell, s.lower, s.size);
+      FillFrom(&s, mesh->geometry, c, map);
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(VpMeshCoarser(from) == mesh, mesh->comm, PETSC_ERR_SUP,
-             "Nodes (DMVPatchDGSetMapCoordinates()) are known on meshes that DMRefine() and DMCoarsen() make, not on others");
+  if (VpMeshCoarser(from) != mesh) {
+    PetscCheck(VpMeshesOverlap(from, mesh), mesh->comm, PETSC_ERR_SUP,
+               "Nodes (DMVPatchDGSetMapCoordinates()) are known on meshes that refine or coarsen cells of the same boxes, not on others");
+    PetscCall(FillByOverlap(from, mesh, map));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(GetGhostNodes(from, from->geometry->map, VP_GHOST_SWEEP, from->nsweep, &s.map));
   for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
-    const int32_t child = from->relation->child[i];
-
-    if (child >= 0) FillFrom(&s, child, mesh->geometry, i >> mesh->dim, map);
+    s.cell = from->relation->child[i];
+    if (s.cell < 0) continue;
+    VpGeometryBounds(from->geometry, s.cell, s.lower, s.size);
+    FillFrom(&s, mesh->geometry, i >> mesh->dim, map);
   }
   PetscCall(VpMapDestroy(&s.map));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -165,16 +165,16 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
              "DMView() to a file: files hold no coefficient or reaction at points, which this DM has. Save the vectors, and make the DM "
              "again as it was made");
   PetscCall(WriteSettings(dm, viewer));
+  if (dg->map.by != VP_MAP_NONE && !dg->map.kind)
+    PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[3],
+                          dg->mesh->nown * VpMapNodes(dg->mesh->dim, (int)DMVPatchDGMapDegree(dm)) * dg->mesh->dim,
+                          dg->mesh->geometry->map->node));
   if (VpMeshIsAdaptive(dg->mesh)) {
     PetscCall(PetscMalloc1(dg->mesh->nown, &depth));
     for (int32_t c = 0; c < dg->mesh->nown; c++) depth[c] = (uint8_t)VpGeometryHalvings(dg->mesh->geometry, c, 0);
     PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[1], dg->mesh->nown, depth));
     PetscCall(PetscFree(depth));
   }
-  if (dg->map.by != VP_MAP_NONE && !dg->map.kind)
-    PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[3],
-                          dg->mesh->nown * VpMapNodes(dg->mesh->dim, (int)DMVPatchDGMapDegree(dm)) * dg->mesh->dim,
-                          dg->mesh->geometry->map->node));
   if (dg->op->given.coefficient)
     PetscCall(VpFileWrite(PetscObjectComm((PetscObject)dm), viewer, vector_name[2], dg->mesh->nown * VpProblemWidth(&dg->op->given),
                           dg->op->given.coefficient));
@@ -285,7 +285,7 @@ static PetscErrorCode AnswerFromFile(PetscInt dim, PetscInt box, PetscInt side, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A DM of an adaptive mesh has no map, so that the nodes follow the settings. */
+/* The nodes follow the settings. */
 static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
