@@ -224,13 +224,14 @@ static PetscErrorCode Coefficients(void)
 /* The nodes of one DM make the same map in another one, wherever ranks have them. */
 static PetscErrorCode Nodes(void)
 {
-  double     factor[2] = {1, 2};
-  PetscInt   n;
-  DM         dm, other, next;
-  Vec        nodes, moved, again;
-  VecScatter scatter;
-  IS         numbers;
-  PetscReal  difference;
+  double      factor[2] = {1, 2};
+  PetscInt    n;
+  DM          dm, other, next, adaptive;
+  DMAdaptFlag mark[96];
+  Vec         nodes, moved, again;
+  VecScatter  scatter;
+  IS          numbers;
+  PetscReal   difference;
 
   PetscFunctionBeginUser;
   PetscCall(New(2, 2, "-dm_vpatchdg_boxes 2,3 -dm_vpatchdg_map_degree 2", &dm));
@@ -261,6 +262,13 @@ static PetscErrorCode Nodes(void)
   PetscCall(DMDestroy(&next));
   PetscCall(DMClone(other, &next));
   PetscCall(CheckArea(next, factor, "nodes_are_cloned"));
+  for (int i = 0; i < 96; i++) mark[i] = i % 3 ? DM_ADAPT_KEEP : DM_ADAPT_REFINE;
+  PetscCall(DMVPatchDGRefineCells(next, mark, &adaptive));
+  PetscCall(CheckArea(adaptive, factor, "nodes_are_refined_in_some_cells"));
+  PetscCall(DMDestroy(&next));
+  PetscCall(DMCoarsen(adaptive, PETSC_COMM_WORLD, &next));
+  PetscCall(CheckArea(next, factor, "nodes_are_coarsened_where_cells_have_several_levels"));
+  PetscCall(DMDestroy(&adaptive));
   PetscCall(DMDestroy(&next));
   Refused(DMVPatchDGSetMapCoordinates(other, nodes), "The map cannot change after DMSetUp()", "nodes after set-up");
   PetscCall(DMDestroy(&other));
@@ -357,8 +365,7 @@ static PetscErrorCode Refusals(void)
   const PetscMPIInt rank = tap.rank;
   double            factor[2] = {1, 2};
   PetscMPIInt       size;
-  DM                dm, fine;
-  DMAdaptFlag       mark[64] = {DM_ADAPT_REFINE};
+  DM                dm;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -371,7 +378,6 @@ static PetscErrorCode Refusals(void)
   if (size > 1) Refused(DMSetUp(dm), "Ranks disagree about the map", "a map on some ranks");
   PetscCall(DMVPatchDGSetMap(dm, Bend, factor));
   PetscCall(DMSetUp(dm));
-  Refused(DMVPatchDGRefineCells(dm, mark, &fine), "needs cells of one level", "an adaptive mesh with a map");
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -299,7 +299,7 @@ static PetscErrorCode Bend(PetscInt dim, PetscInt n, const PetscReal x[], const 
 }
 
 /* mapped cells with a coefficient; named: the map is one that an option names */
-static PetscErrorCode Mapped(MPI_Comm comm, PetscBool named, DM *dm)
+static PetscErrorCode Mapped(MPI_Comm comm, PetscBool named, PetscReal part, DM *dm)
 {
   PetscInt  n;
   PetscReal a[64];
@@ -321,24 +321,32 @@ static PetscErrorCode Mapped(MPI_Comm comm, PetscBool named, DM *dm)
   PetscCall(DMVPatchDGGetCells(*dm, &n));
   for (PetscInt i = 0; i < n; i++) a[i] = 1 + i % 3;
   PetscCall(DMVPatchDGSetCoefficient(*dm, a));
+  if (part > 0) PetscCall(RefineSome(dm, part, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode every_kind_is_read_again(PetscMPIInt writers, const char type[])
 {
-  const char *names[] = {
-    "graded",       "graded and adaptive", "labels", "labels and adaptive", "L-shape and function", "Fichera and adaptive",
-    "map and name", "map and function"};
-  MPI_Comm comm;
-  DM       dm = NULL;
+  const char *names[] = {"graded",
+                         "graded and adaptive",
+                         "labels",
+                         "labels and adaptive",
+                         "L-shape and function",
+                         "Fichera and adaptive",
+                         "map and name",
+                         "map and function",
+                         "map and name, adaptive",
+                         "map and function, adaptive"};
+  MPI_Comm    comm;
+  DM          dm = NULL;
 
   PetscFunctionBeginUser;
   PetscCall(First(writers, &comm));
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 10; i++) {
     if (comm != MPI_COMM_NULL) {
       if (i < 2) PetscCall(Graded(comm, i % 2 ? 0.2 : 0, &dm));
       else if (i < 4) PetscCall(Labeled(comm, i % 2 ? 0.2 : 0, &dm));
-      else if (i > 5) PetscCall(Mapped(comm, (PetscBool)(i == 6), &dm));
+      else if (i > 5) PetscCall(Mapped(comm, (PetscBool)(i % 2 == 0), i > 7 ? 0.3 : 0, &dm));
       else PetscCall(Asked(comm, i % 2 ? VPATCHDG_DOMAIN_FICHERA : VPATCHDG_DOMAIN_LSHAPE, i % 2 ? 3 : 0, &dm));
     }
     PetscCall(is_read_again(dm, comm, type, names[i]));

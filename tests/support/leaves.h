@@ -48,6 +48,27 @@ static inline PetscErrorCode RefineSome(DM *dm, PetscReal part, int seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Creates a DM by options, with the functions that `functions` sets, and refines about a quarter of its cells twice. */
+static inline PetscErrorCode CreateAdaptive(const char options[], PetscErrorCode (*functions)(DM), DM *dm)
+{
+  PetscOptions own;
+  PetscInt     dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(VPatchDGInitializePackage());
+  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(*dm));
+  PetscCall(DMSetFromOptions(*dm));
+  if (functions) PetscCall(functions(*dm));
+  PetscCall(DMSetUp(*dm));
+  PetscCall(DMGetDimension(*dm, &dim));
+  for (int i = 0; i < 2; i++) PetscCall(RefineSome(dm, dim == 2 ? 0.25 : 0.2, i));
+  PetscCall(TestOptionsPop(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscReal Coefficient(const PetscReal lower[], const PetscReal upper[], PetscReal dim)
 {
   return PetscExpReal(4 * Lot(lower, upper, (int)dim, 5));
