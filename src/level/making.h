@@ -18,7 +18,7 @@ typedef struct {
   double              *penalty;                                        /* [nface] factor of the penalty of cells */
   double              *seen;                                           /* [nface][2 dim][G_dd, G_dd det][n^(dim-1)] */
   int8_t              *sign;                                           /* [nown] of det J */
-  _Atomic int64_t      bad; /* 1 + number of a cell where K is not positive definite; 0: there is none */
+  _Atomic int64_t      bad;    /* 1 + number of a cell where K is not positive definite; 0: there is none */
   double              *parted; /* [parts][G_dd, G_dd det][n^(dim-1)] of coarse cells */
 } VpMetricWork;
 

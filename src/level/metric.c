@@ -102,7 +102,7 @@ static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double o
 static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last)
 {
   VpMetricWork *mk = context;
-  double  own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
+  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
     for (int side = 0; side < 2 * mk->dim; side++) {
@@ -124,10 +124,10 @@ static double Stored(const VpMetricWork *mk, double H)
 
 static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  VpMetricWork      *mk = context;
-  const int    face = mk->face;
-  const double factor = (mk->n - 1) * mk->n;
-  double       own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
+  VpMetricWork *mk = context;
+  const int     face = mk->face;
+  const double  factor = (mk->n - 1) * mk->n;
+  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
     mk->metric->eta[cell] = factor * mk->penalty[cell];
@@ -163,7 +163,7 @@ typedef struct {
 } Shape;
 typedef struct {
   VpMetricWork *mk;
-  Shape  *shape; /* [pieces] */
+  Shape        *shape; /* [pieces] */
 } Shaping;
 
 /* Cells whose eigenvalues differ by less never need a larger penalty than 0.94; the second: fine cells with sides that hang. */
@@ -174,7 +174,7 @@ typedef struct {
 static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Shaping *to = context;
-  VpMetricWork        *mk = to->mk;
+  VpMetricWork  *mk = to->mk;
   Shape          s = {.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
   const int      size = mk->n * mk->face;
   double        *scratch = size <= VP_MOST_DEFINITE ? malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double)) : NULL;
@@ -357,7 +357,7 @@ static PetscErrorCode CheckMetric(const VpMetricWork *mk)
 
 static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  VpMetricWork        *mk = context;
+  VpMetricWork  *mk = context;
   const VpMetric m = mk->metric;
   const int      dim = mk->dim, size = mk->n * mk->face;
 
@@ -481,7 +481,7 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
 
 PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, VpMetric *out)
 {
-  VpMetricWork         mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
+  VpMetricWork   mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
   PetscErrorCode error;
   double         gauss[VP_MAX_N];
 

@@ -114,7 +114,7 @@ static void FinishPart(VpMetricWork *mk, const VpFace *f, int half)
   const double   *coarse = mk->parted + at * 2 * (size_t)mk->face,
                *seen = mk->seen + ((size_t)cell[1] * 2 * (size_t)mk->dim + (size_t)side) * 2 * (size_t)mk->face;
   double *H = mk->metric->part + at * (size_t)((mk->rows + 1) * mk->face);
-  double weight[2][VP_MAX_N * VP_MAX_N];
+  double  weight[2][VP_MAX_N * VP_MAX_N];
 
   VpWeighSides(mk->face, coarse, seen, weight[0], weight[1]);
   for (int i = 0; i < mk->face; i++) {
