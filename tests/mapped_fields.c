@@ -45,7 +45,7 @@ static const Case cases[] = {
   {2,
    6,
    2,
-   "annulus -dm_vpatchdg_map_parameters 1,2,90 -dm_vpatchdg_refine_levels 2 -dm_vpatchdg_refine_point 0.5,0.5",
+   "annulus -dm_vpatchdg_map_parameters 1,2,90 -dm_vpatchdg_refine_levels 2 -dm_vpatchdg_refine_point 0.5,0.5 -dm_vpatchdg_backend host",
    PETSC_FALSE,
    0.75 * PETSC_PI,
    2e-5,
@@ -54,7 +54,8 @@ static const Case cases[] = {
   {3,
    2,
    1,
-   "shear -dm_vpatchdg_map_parameters 120 -dm_vpatchdg_boxes 1,2,3 -dm_vpatchdg_refine_levels 1 -dm_vpatchdg_refine_point .5,.5,.5",
+   "shear -dm_vpatchdg_map_parameters 120 -dm_vpatchdg_boxes 1,2,3 -dm_vpatchdg_refine_levels 1 -dm_vpatchdg_refine_point .5,.5,.5 "
+   "-dm_vpatchdg_backend host",
    PETSC_TRUE,
    0.8660254037844386,
    1e-10,

@@ -113,11 +113,9 @@ static void MakeLines(Level &v, double reaction)
   for (int d = 0; d < v.dim; d++) {
     for (int p = 0; p < 3; p++) {
       for (int without = 0; without < 3; without++) {
-        VpLineKey key = {v.h[d],
-                         1,
-                         {p == 0 ? v.boundary[2 * d] : VP_SIDE_INTERIOR, p == 2 ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
-                         {v.h[d], v.h[d]},
-                         {1, 1}};
+        VpLineKey key = {
+          v.h[d],           1,      {p == 0 ? v.boundary[2 * d] : VP_SIDE_INTERIOR, p == 2 ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
+          {v.h[d], v.h[d]}, {1, 1}, 0};
         const int e = v.entry(d) + p;
         double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
         if (without && key.side[without - 1] == VP_SIDE_INTERIOR) key.side[without - 1] = VP_SIDE_NONE;
@@ -127,7 +125,7 @@ static void MakeLines(Level &v, double reaction)
     v.common.inside[d] = v.entry(d) + 1;
     for (int s = 0; s < 2; s++) {
       const VpLineKey key = {
-        v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}};
+        v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}, 0};
       v.common.bounded[d][s] = v.entry(d) + 2 * s;
       VpLineBoundary(&key, v.k, s, 1, v.outside[d][s]);
     }
