@@ -6,8 +6,8 @@
 static const VpLevelCosts VpCudaCosts[] = {{45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 118e-15, 1.0e-12, 2, 0.2e-12},   /* VP_SINGLE */
                                            {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1, 0.2e-12}}; /* VP_DOUBLE */
 
-/* Launches make an algebraic multigrid as slow as one to three more cycles, so that coefficients of 1:10 stay on levels; on the host it would
-   be as slow as a hundred. A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
+/* Launches make an algebraic multigrid as slow as one to three more cycles, so that coefficients of 1:10 stay on levels; on the host it
+   would be as slow as a hundred. A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
 static const VpPrefers VpCudaPrefers = {.matrix = PetscDefined(HAVE_CUDA) ? "aijcusparse" : NULL,
                                         .handover = 30,
                                         .costs = VpCudaCosts,

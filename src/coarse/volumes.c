@@ -35,8 +35,8 @@ static PetscErrorCode AskFor(KSP ksp, const char option[], char name[], size_t s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hypre's BoomerAMG is the best for these matrices on the host. Gamg's aggregates are not smoothed: in 3D, smoothed ones fill the matrices of
-   coarser levels (with 2e5 cells a set-up of minutes), and fail on noise if they are large. The KSP itself takes the user's choice of
+/* Hypre's BoomerAMG is the best for these matrices on the host. Gamg's aggregates are not smoothed: in 3D, smoothed ones fill the matrices
+   of coarser levels (with 2e5 cells a set-up of minutes), and fail on noise if they are large. The KSP itself takes the user's choice of
    another PC, and refuses what does not exist. */
 static PetscErrorCode PresetPC(KSP ksp, MatType type)
 {

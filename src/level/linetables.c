@@ -2,6 +2,7 @@
    boundary. So few lines are different unless the coefficient varies. The different ones are the entries of view.lines. */
 #include "numbering.h"
 #include "lines.h"
+#include "../base/threads.h"
 
 double VpRoundRatio(double ratio)
 {
@@ -160,30 +161,39 @@ static PetscErrorCode LinesDestroy(VpLines *lines, int32_t **line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
-{
-  const int n = level->basis.n;
+typedef struct {
+  VpLevel        level;
+  const VpLines *lines;
+  PetscBool      drops; /* There are two tables per line: without face terms towards a cell on the lower side, and on the upper side. */
+  double        *table;
+} Entries;
 
-  VpLineBuild(&level->basis, key, level->problem.penalty, key->reaction, table, table + VpLineSide(n, 0));
+static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Entries *e = context;
+  const int      n = e->level->basis.n;
+
+  for (int32_t i = first; i < last; i++) {
+    double   *table = e->table + (size_t)i * (size_t)VpLineSize(n);
+    VpLineKey key = *VpLineKeyOf(e->lines, i >> e->drops);
+
+    if (e->drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
+    VpLineBuild(&e->level->basis, &key, e->level->problem.penalty, key.reaction, table, table + VpLineSide(n, 0));
+  }
 }
 
-/* Places the tables of all different lines. drops: two tables per line, without face terms towards a cell on the lower and on the upper
-   side */
+/* Places the tables of all different lines. */
 static PetscErrorCode PlaceEntries(VpLevel level, const VpLines *lines, PetscBool drops, VpArrays *arrays, const void **p)
 {
-  const size_t size = VpLineSize(level->basis.n), count = lines->dictionary.n << drops;
-  double      *table;
+  const int32_t count = lines->dictionary.n << drops;
+  const size_t  size = VpLineSize(level->basis.n) * (size_t)count;
+  Entries       e = {.level = level, .lines = lines, .drops = drops};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(count * size, &table));
-  for (size_t i = 0; i < count; i++) {
-    VpLineKey key = *VpLineKeyOf(lines, (int32_t)(i >> drops));
-
-    if (drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
-    BuildLine(level, &key, table + i * size);
-  }
-  PetscCall(VpArraysPlaceReals(arrays, table, count * size, "operator tables", p));
-  PetscCall(PetscFree(table));
+  PetscCall(PetscMalloc1(size, &e.table));
+  VpLoop(count, BuildEntries, &e);
+  PetscCall(VpArraysPlaceReals(arrays, e.table, size, "operator tables", p));
+  PetscCall(PetscFree(e.table));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
