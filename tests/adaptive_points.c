@@ -1,39 +1,7 @@
 /* Coefficients at points on adaptive meshes, also on mapped cells: faces that hang are integrated at the points of the fine side. */
 /* ranks: 1 2 4 */
+#include "support/bases.h"
 #include "support/leaves.h"
-
-/* positive numbers that depend on a cell's place */
-static PetscErrorCode SetNumbers(DM dm, PetscInt width)
-{
-  PetscInt   n;
-  PetscReal *a, lower[3] = {0}, upper[3];
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCall(PetscMalloc1(n * width + 1, &a));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
-    for (PetscInt k = 0; k < width; k++)
-      a[i * width + k] = 2 + PetscSinReal(31 * lower[0] + 7 * lower[1] + 5 * lower[2] + 2 * (PetscReal)k);
-  }
-  if (width > 1) PetscCall(DMVPatchDGSetTensorCoefficient(dm, a));
-  else PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x of one DM as a vector of another one that differs in its basis */
-static PetscErrorCode Convert(DM from, Vec x, DM to, Vec y)
-{
-  Vec values;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(x, &values));
-  PetscCall(DMVPatchDGGetPointValues(from, x, values));
-  PetscCall(DMVPatchDGSetPointValues(to, values, y));
-  PetscCall(VecDestroy(&values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static const struct {
   const char *options;
@@ -57,31 +25,17 @@ static PetscErrorCode both_bases_have_the_same_operator(void)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) {
     static const char *const basis[] = {"legendre", "gauss"};
     DM                       dm[2];
-    Mat                      A[2];
-    Vec                      x[2], y[2], z;
-    PetscReal                difference;
+    Vec                      x[2];
 
     for (int b = 0; b < 2; b++) {
       char options[512];
 
       PetscCall(PetscSNPrintf(options, sizeof(options), "%s -dm_vpatchdg_basis %s", same[i].options, basis[b]));
       PetscCall(CreateAdaptive(options, NULL, &dm[b]));
-      if (same[i].width) PetscCall(SetNumbers(dm[b], same[i].width));
-      PetscCall(DMCreateMatrix(dm[b], &A[b]));
-      PetscCall(MatCreateVecs(A[b], &x[b], &y[b]));
     }
-    PetscCall(VecSetRandom(x[0], NULL));
-    PetscCall(Convert(dm[0], x[0], dm[1], x[1]));
-    for (int b = 0; b < 2; b++) PetscCall(MatMult(A[b], x[b], y[b]));
-    PetscCall(VecDuplicate(x[0], &z));
-    PetscCall(Convert(dm[1], y[1], dm[0], z));
-    PetscCall(Difference(z, y[0], &difference));
-    TapOk((PetscBool)(difference < 1e-12), "both_bases_have_the_same_operator, %s: %.1e", same[i].options, (double)difference);
-    PetscCall(VecDestroy(&z));
+    PetscCall(BasesAgree(same[i].options, same[i].width, dm, x));
     for (int b = 0; b < 2; b++) {
       PetscCall(VecDestroy(&x[b]));
-      PetscCall(VecDestroy(&y[b]));
-      PetscCall(MatDestroy(&A[b]));
       PetscCall(DMDestroy(&dm[b]));
     }
   }
@@ -98,12 +52,6 @@ static PetscErrorCode Turning(PetscInt dim, PetscInt n, const PetscReal x[], con
       for (PetscInt e = d; e < dim; e++) *a++ = (d == e ? 3 + at[0] : 0) + 3 * v[d] * v[e];
     }
   }
-  return 0;
-}
-
-static PetscErrorCode Wave(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar c[], void *ctx)
-{
-  for (PetscInt i = 0; i < n; i++) c[i] = 2 + PetscSinReal(9 * x[i * dim] + x[i * dim + 1]);
   return 0;
 }
 
@@ -147,48 +95,10 @@ static PetscErrorCode matrices_are_equal_and_symmetric(void)
 {
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(turning); i++) {
-    DM        dm;
-    Mat       A, B, T, X, Y, Z;
-    Vec       x, y, z;
-    PetscReal product, diagonal, columns, norm, whole;
-    PetscInt  n;
+    DM dm;
 
     PetscCall(CreateAdaptive(turning[i], SetTurningAndReaction, &dm));
-    PetscCall(DMCreateMatrix(dm, &A));
-    PetscCall(DMSetMatType(dm, MATAIJ));
-    PetscCall(DMCreateMatrix(dm, &B));
-    PetscCall(MatCreateVecs(A, &x, &y));
-    PetscCall(VecDuplicate(x, &z));
-    PetscCall(VecSetRandom(x, NULL));
-    PetscCall(MatMult(A, x, y));
-    PetscCall(MatMult(B, x, z));
-    PetscCall(Difference(y, z, &product));
-    PetscCall(MatGetDiagonal(A, y));
-    PetscCall(MatGetDiagonal(B, z));
-    PetscCall(Difference(y, z, &diagonal));
-    PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &T));
-    PetscCall(MatAXPY(T, -1, B, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatNorm(T, NORM_FROBENIUS, &norm));
-    PetscCall(MatNorm(A, NORM_FROBENIUS, &whole));
-    PetscCall(VecGetLocalSize(x, &n));
-    PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DECIDE, 3, NULL, &X));
-    PetscCall(MatSetRandom(X, NULL));
-    PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
-    PetscCall(MatMatMult(B, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Z));
-    PetscCall(MatAXPY(Y, -1, Z, SAME_NONZERO_PATTERN));
-    PetscCall(MatNorm(Y, NORM_FROBENIUS, &columns));
-    TapOk((PetscBool)(product < 1e-13 && diagonal < 1e-14 && norm < 1e-14 * whole && columns < 1e-13 * whole),
-          "matrices_are_equal_and_symmetric, %s: %.1e, diagonal %.1e, A - A^T %.1e, columns %.1e", turning[i], (double)product,
-          (double)diagonal, (double)(norm / whole), (double)(columns / whole));
-    PetscCall(MatDestroy(&X));
-    PetscCall(MatDestroy(&Y));
-    PetscCall(MatDestroy(&Z));
-    PetscCall(MatDestroy(&T));
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
-    PetscCall(VecDestroy(&z));
+    PetscCall(MatricesAgree(turning[i], dm));
     PetscCall(DMDestroy(&dm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
