@@ -101,7 +101,7 @@ endef
 $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
 # what set-up spends its time on where cells are mapped
-$(addprefix $(BUILD)/obj/,mesh/map.o level/metric.o level/pullback.o level/definite.o): kind = $(fast)
+$(addprefix $(BUILD)/obj/,mesh/map.o level/metric/metric.o level/metric/pullback.o level/metric/definite.o): kind = $(fast)
 # the one file that starts threads
 $(BUILD)/obj/base/threads.o: kind = $(OPENMP)
 # the one file that asks whether there is CUDA

@@ -11,9 +11,9 @@ PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
-/* metricview.c: VpMetricView.slope of the Gauss basis */
+/* metric/view.c: VpMetricView.slope of the Gauss basis */
 void VpMetricSlopes(const VpBasis *gauss, double slope[]);
-/* metricview.c: fills view.metric, of an outer level with all of the metric, of other levels with the root alone */
+/* metric/view.c: fills view.metric, of an outer level with all of the metric, of other levels with the root alone */
 PetscErrorCode VpLevelPlaceMetric(VpLevel, VpMetric);
 /* linetables.c: makes the lines of the level and of its view, the common lines included */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
@@ -46,11 +46,11 @@ struct VpRows_ {
   VpView        view;   /* of a level with a metric: that, on the host, for own cells and those beyond their sides */
   VpMetricBasis tables; /* of its metric */
 };
-/* metricview.c: numbers of H of a cell; *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their
+/* metric/view.c: numbers of H of a cell; *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their
    sides, or NULL if there are none */
 size_t         VpMetricSideNumbers(VpMetric, int dim);
 PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void *own, void *local);
-/* metricview.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
+/* metric/view.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
 PetscErrorCode VpMetricRowsDestroy(VpRows *);
 PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);

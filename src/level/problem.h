@@ -1,6 +1,6 @@
 /* The problem of a level: degree, penalty and coefficient, and what follows from them before there are tables. */
 #pragma once
-#include "metric.h"
+#include "metric/metric.h"
 
 /* the numbers that cells have apart from a, in this order */
 typedef struct {

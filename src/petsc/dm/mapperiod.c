@@ -1,6 +1,6 @@
 /* Whether a map matches across periodic sides: as seen from both sides, lengths along a face have to agree. */
 #include "internal.h"
-#include "../../level/pullback.h"
+#include "../../level/metric/pullback.h"
 
 enum { PRODUCTS = 3 };  /* of tangents at a point: yy, yz and zz on a side along x, for instance */
 #define MOST_APART 1e-6 /* relative difference of lengths */

@@ -1,7 +1,7 @@
 /* Coefficients by values at the Gauss points of cells: values at points of sides, and on other meshes. */
 #include "dmdata.h"
 #include "../../base/threads.h"
-#include "../../level/pullback.h"
+#include "../../level/metric/pullback.h"
 
 PetscErrorCode VpPointFunctionReplace(VpPointFunction *f, const VpPointFunction *by)
 {

@@ -1,6 +1,6 @@
 /* Whether the map of cells folds: det J has one sign. */
 #include "pullback.h"
-#include "../collective.h"
+#include "../../collective.h"
 
 /* a place where det J is wrong */
 typedef struct {

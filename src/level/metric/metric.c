@@ -1,7 +1,7 @@
 /* Makes the numbers of a VpMetricView from values of the coefficient at points. */
 #include "definite.h"
 #include "making.h"
-#include "../base/threads.h"
+#include "../../base/threads.h"
 #include <stdlib.h>
 #include <string.h>
 

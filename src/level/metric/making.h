@@ -1,6 +1,6 @@
 /* What the making of a metric knows. */
 #pragma once
-#include "internal.h"
+#include "../internal.h"
 #include "pullback.h"
 #include <stdatomic.h>
 
@@ -39,7 +39,7 @@ static inline double VpSigmaOf(const VpMetricWork *mk, int32_t coarse, double Hc
 {
   return (mk->n - 1) * mk->n * (mk->penalty[coarse] * Hc + 0.5 * mk->penalty[fine] * Hf);
 }
-/* metricparts.c: the parts of sides that hang, of a mesh that is adaptive. VpMakeParts finds G there, VpFinishParts H and sigma, when the
+/* parts.c: the parts of sides that hang, of a mesh that is adaptive. VpMakeParts finds G there, VpFinishParts H and sigma, when the
    penalties of cells are known. VpStoreGhosts gives a metric that is stored the numbers of ghosts. */
 PetscErrorCode VpAllocateParts(VpMetricWork *);
 PetscErrorCode VpMakeParts(VpMetricWork *);

@@ -1,8 +1,8 @@
 /* Stores G and H of a metric in as few numbers as they have: parallelepipeds, and a number as the coefficient on boxes, need one matrix a
    cell. */
-#include "internal.h"
-#include "../base/memory.h"
-#include "../base/threads.h"
+#include "../internal.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 #include <stdatomic.h>
 
 /* what may be so in all cells */

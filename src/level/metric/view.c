@@ -1,5 +1,5 @@
 /* Places a metric on a level's backend, and the matrix of a level with a metric. */
-#include "internal.h"
+#include "../internal.h"
 
 void VpMetricSlopes(const VpBasis *gauss, double slope[])
 {

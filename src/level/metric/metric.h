@@ -7,8 +7,8 @@
    On a side that hangs, J of the coarse cell is that of its part at the fine side: derivatives along the side are halved. The penalty is
    that of coarse cells, so that the fine cell's H_d counts half in sigma. */
 #pragma once
-#include "../kernels/views.h"
-#include "../mesh/mesh.h"
+#include "../../kernels/views.h"
+#include "../../mesh/mesh.h"
 
 typedef struct VpProblem_ VpProblem;
 
@@ -52,7 +52,7 @@ struct VpMetric_ {
   double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
   PetscInt raised;         /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };
-/* metricstore.c. Collective. Gives a metric G and H, which are made as [cells][components][n^dim] and [cells][2 dim][rows][n^(dim-1)], in
+/* store.c. Collective. Gives a metric G and H, which are made as [cells][components][n^dim] and [cells][2 dim][rows][n^(dim-1)], in
    the least memory that stores them. n: points in each direction */
 PetscErrorCode VpMetricStore(VpMesh, int n, VpPrecision, double **G, double **H, VpMetric);
 /* numbers per unknown, as if in double precision, of `cell`, `side` and `factor` */

@@ -2,7 +2,7 @@
    diagonal of G is. */
 #pragma once
 #include "metric.h"
-#include "../kernels/views.h"
+#include "../../kernels/views.h"
 
 /* one cell of degree k in `dim` dimensions, with the numbers of VpMetricView */
 typedef struct {

@@ -1,6 +1,6 @@
 /* G and |det J| at points, for many points at a time: numbers of points lie side by side. */
 #include "pullback.h"
-#include "../kernels/views.h"
+#include "../../kernels/views.h"
 #include <float.h>
 
 typedef double Row[VP_MOST_POINTS];
