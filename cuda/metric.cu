@@ -7,7 +7,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N
               int32_t count, const double *b, double *y)
 {
   typedef MetricShape<DIM, N, K> S;
-  __shared__ double              s[S::cells * S::cell], D[N * S::pitch];
+  __shared__ double              s[S::cells * S::cell];
   __shared__ int32_t             cells[S::cells];
   const int                      slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t                  at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
@@ -16,20 +16,20 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N
   MetricLine<S>                  line;
 
   if (l == 0) PrefetchNumbers<S>(f, number);
-  KeepSlopes<N>(f, D);
   if (l == 0) cells[slot] = cell;
   line.Load(f, cell, number, S::slow, l);
   line.Scale(z);
   WriteLine<DIM, N>(Z, S::slow, l, z);
   __syncthreads();
-  MetricSides<DIM, N, K> sides = {f, t, cell, number, l, slot, cells, Z, Z + S::arrays};
-  ApplyMetricCell<DIM, N, K>(sides, D, z, Z, v);
+  MetricSides<DIM, N, K> sides = {f, t, cell, number, l, slot, cells, Z};
+  ApplyMetricCell<DIM, N, K>(sides, z, v);
   if (at >= count) return;
   const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
   const double scale = __ldg(f.m.scale + number);
   UNROLL (int i = 0; i < N; i++) {
-    if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * Z[l % N + l / N * S::sy + i * VpLineStride(S::slow, S::sy, S::sz)];
-    v[i] *= f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
+    const double its = f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
+    if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * its * __ldg(f.x + to + i * S::lines);
+    v[i] *= its;
     y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
   }
 }

@@ -3,12 +3,13 @@
 
       z-lines:  z = scale factor x                    -> Z                 V, F: traces of z and of the cells beyond,
       lines:    D_x z -> X, D_y z -> Y, D_z z         -> V of all sides          which come from these cells' whole lines
-      points:   G times the slopes   -> X, Y          sides: p = sigma [V] - {F}, r = -[V]/2  -> H r
-      lines:    X = D_x^T X, Y = D_y^T Y, with p and r of the sides at their ends
+      points:   G times the slopes   -> X, Y          sides: lines of V  -> sums of p along the sides
+      lines:    X = D_x^T X, Y = D_y^T Y, with p = sigma [V] - {F} and r = -[V]/2 of the sides at their ends
       z-lines:  y = scale factor (X + Y + D_z^T .)
 
-   z of a cell beyond that the block has is in shared memory. Only a full matrix G makes F of slopes along a side, for which V and H r are
-   in shared memory. In 2D there is no y, and z is y. */
+   z of a cell beyond that the block has is in shared memory. Only a full matrix G has slopes along a side in F and in D^T H r. A thread takes
+   these for whole lines of a side at a time, so that a value in shared memory is read once for all of a line. In 2D there is no y, and z is
+   y. */
 #pragma once
 #include "plan/viewplans.cuh"
 
@@ -37,7 +38,8 @@ struct MetricKind {
   typedef T             Real;
 };
 
-/* A block's memory: D, and for every cell Z, X, Y, and V or H r of its sides. */
+/* A block's memory, for every cell: Z, X, Y, and, of all sides, V and V' beyond, each [sides][n][pitch] (in 2D without n). Sums along the
+   sides, [sides][tangents][n][pitch], take the place of Z. */
 template <int DIM, int N, class K>
 struct MetricShape : CellShape<DIM, N> {
   typedef CellShape<DIM, N> S;
@@ -46,12 +48,22 @@ struct MetricShape : CellShape<DIM, N> {
   static constexpr int      dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
   static constexpr int      components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
   static constexpr int      stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents; /* arrays of G, rows of H */
-  static constexpr int      least = K::full && DIM == 3 ? (N <= 6 ? 4 : 3)
-                                    : N <= 4            ? 4
-                                    : N <= 6            ? 3
-                                                        : 2; /* blocks of a multiprocessor, which bounds the registers */
-  static constexpr int      arrays = DIM * S::size, cell = arrays + (K::full ? 3 * sides * S::lines : 0), pitch = N | 1;
-  static_assert((S::cells * cell + N * pitch) * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
+  static constexpr bool     many = K::full && !K::shaped;                                             /* A point has many numbers. */
+  static constexpr int      packed = !many                           ? (N <= 4             ? 5
+                                                                        : N <= 6 || N == 8 ? 4
+                                                                                           : 3)
+                                     : sizeof(Real) == sizeof(float) ? (N <= 3   ? 5
+                                                                        : N <= 6 ? 4
+                                                                                 : 3)
+                                                                     : (N <= 3   ? 5
+                                                                        : N == 4 ? 4
+                                                                        : N <= 6 ? 3
+                                                                                 : 2);
+  static constexpr int least = packed * S::wanted / S::threads; /* blocks of a multiprocessor, which bounds the registers, as measured */
+  static constexpr int pitch = N | 1, plane = DIM == 3 ? N * pitch : pitch;
+  static constexpr int slopes = Max(S::size, sides *tangents *plane), traces = slopes + (DIM - 1) * S::size;
+  static constexpr int cell = traces + (K::full ? 2 * sides * plane : 0);
+  static_assert(S::cells * cell * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
 };
 
 /* where number l of a row of H is that is stored for a side */
@@ -168,25 +180,32 @@ struct MetricSides {
   const MetricField             &f;
   const MetricTables<N>         &t;
   const int32_t                  cell, number;
-  const int                      l, slot; /* slot: of the cell among those of the block */
-  const int32_t *const           cells;   /* [S::cells] of the block */
-  const double *const            Z;       /* of the cell; those of the block's cells are S::cell apart */
-  double *const                  planes;  /* [sides][V, V beyond, H_d r; later two of H r along the side][lines] */
-  int32_t                        beyond[S::sides];
-  double                         p[S::sides], own[K::full ? 1 : S::sides]; /* p = sigma [V] - {F} */
+  const int                      l, slot;                       /* slot: of the cell among those of the block */
+  const int32_t *const           cells;                         /* [S::cells] of the block */
+  double *const                  Z;                             /* of the cell; those of the block's cells are S::cell apart */
+  double                         p[S::sides], normal[S::sides]; /* sigma [V] - {F}; H_d r */
 
-  __device__ __forceinline__ double *Plane(int side, int which) const
+  __device__ __forceinline__ double *Traces(int side, bool beyond) const
   {
-    return planes + (3 * side + which) * S::lines;
+    return Z + S::traces + (2 * side + beyond) * S::plane;
   }
-  /* the cell beyond a side if this rank owns it, else the cell itself: every thread reads numbers of one, so that none branches */
-  __device__ __forceinline__ bool IsOwn(int side) const
+  __device__ __forceinline__ double *Sums(int side, int e) const
   {
-    return beyond[side] >= 0 && beyond[side] < f.nown;
+    return Z + (side * S::tangents + e) * S::plane;
   }
-  __device__ __forceinline__ int32_t There(int side) const
+  /* the cell beyond a side */
+  __device__ __forceinline__ int32_t Neighbor(int side) const
   {
-    return IsOwn(side) ? beyond[side] : cell;
+    return __ldg(f.neighbor + (size_t)cell * S::sides + side);
+  }
+  __device__ __forceinline__ bool IsOwn(int32_t neighbor) const
+  {
+    return neighbor >= 0 && neighbor < f.nown;
+  }
+  /* a cell beyond a side if this rank owns it, else the cell itself: every thread reads numbers of one, so that none branches */
+  __device__ __forceinline__ int32_t There(int32_t neighbor) const
+  {
+    return IsOwn(neighbor) ? neighbor : cell;
   }
   /* Loads the line of a cell beyond, which is in shared memory if the block has this cell. */
   __device__ __forceinline__ void LoadBeyond(int32_t there, int32_t of, int d, MetricLine<S> &line) const
@@ -197,28 +216,29 @@ struct MetricSides {
     else line.Load(f, there, of, d, l);
   }
   /* what stands for H_dd of the cell beyond in sigma */
-  __device__ __forceinline__ double Beyond(int side, int32_t of) const
+  __device__ __forceinline__ double Beyond(int side, bool own, int32_t of) const
   {
     const typename S::Real *H = SideNumber<S>(f, of, side ^ 1, 0, l);
 
-    if constexpr (std::is_same<typename S::Real, double>::value) return LoadNow(IsOwn(side) ? H : SideBeyond<S>(f, number, side, l));
-    else return IsOwn(side) ? LoadNow(H) : LoadNow(SideBeyond<S>(f, number, side, l));
+    if constexpr (std::is_same<typename S::Real, double>::value) return LoadNow(own ? H : SideBeyond<S>(f, number, side, l));
+    else return own ? LoadNow(H) : LoadNow(SideBeyond<S>(f, number, side, l));
   }
   /* Takes the traces on both sides along d from the cell's line and from those beyond. Of F only the derivative along d is in p. */
   __device__ __forceinline__ void Read(int d, const double (&z)[N])
   {
     MetricLine<S> line[2];
+    int32_t       neighbor[2];
     double        H[2], H2[2], factor[2];
     const double  penalty = LoadNow(f.m.penalty + number);
 
     UNROLL (int end = 0; end < 2; end++) {
       const int side = 2 * d + end;
 
-      beyond[side] = __ldg(f.neighbor + (size_t)cell * S::sides + side);
-      const int32_t there = There(side), of = f.Number(there);
+      neighbor[end] = Neighbor(side);
+      const int32_t there = There(neighbor[end]), of = f.Number(there);
       LoadBeyond(there, of, d, line[end]);
       H[end] = LoadNow(SideNumber<S>(f, number, side, 0, l));
-      H2[end] = Beyond(side, of);
+      H2[end] = Beyond(side, IsOwn(neighbor[end]), of);
       factor[end] = LoadNow(f.m.penalty + of);
     }
     UNROLL (int end = 0; end < 2; end++) {
@@ -229,78 +249,75 @@ struct MetricSides {
       LineEnd(t, end, z, V, Q);
       LineEnd(t, 1 - end, u, V2, Q2);
       Q2 *= H2[end];
-      if (!IsOwn(side)) {
+      if (!IsOwn(neighbor[end])) {
         V2 = Q2 = 0;
         factor[end] = 1;
       }
-      if (beyond[side] >= f.nown) {
-        const double *traces = f.ghost + (size_t)(beyond[side] - f.nown) * S::values + l;
+      if (neighbor[end] >= f.nown) {
+        const double *traces = f.ghost + (size_t)(neighbor[end] - f.nown) * S::values + l;
 
         V2 = LoadNow(traces);
         Q2 = LoadNow(traces + S::lines);
       }
       p[side] = (penalty * H[end] + factor[end] * H2[end]) * (V - V2) - (H[end] * Q - Q2) / 2;
+      normal[side] = -H[end] / 2 * (V - V2);
       if (K::full) {
-        Plane(side, 0)[l] = V;
-        Plane(side, 1)[l] = V2;
+        Traces(side, false)[PlanePoint(l)] = V;
+        Traces(side, true)[PlanePoint(l)] = V2;
       }
-      Normal(side) = -H[end] / 2 * (V - V2);
     }
   }
-  __device__ __forceinline__ double &Normal(int side)
+  /* where point l of a side is in a plane */
+  static __device__ __forceinline__ int PlanePoint(int l)
   {
-    return K::full ? Plane(side, 2)[l] : own[side];
+    return DIM == 3 ? l % N + l / N * S::pitch : l;
   }
-  template <int E>
-  __device__ __forceinline__ void AddTangent(const double *D, int side, double H, double H2)
+  /* Sums = H D V - H' D V' + D^T H (V - V') on one line along direction e of a side, H being the row's entry for e */
+  __device__ __forceinline__ void SumLine(int side, int e, int line) const
   {
-    p[side] -= (H * AlongSide<N, E, false>(D, Plane(side, 0), l) - H2 * AlongSide<N, E, false>(D, Plane(side, 1), l)) / 2;
-  }
-  /* p -= the other parts of {F}. Requires: V of all threads is there. */
-  __device__ __forceinline__ void SubtractTangents(const double *D)
-  {
-    UNROLL (int side = 0; K::full && side < S::sides; side++) {
-      const int32_t of = f.Number(There(side));
-      double        H[2], H2[2];
+    const int     first = e ? line : line * N, step = e ? N : 1, in = e ? line : line * S::pitch, stride = e ? S::pitch : 1;
+    const int32_t neighbor = Neighbor(side), of = f.Number(There(neighbor));
+    const double *own = Traces(side, false) + in, *beyond = Traces(side, true) + in;
+    double       *sums = Sums(side, e) + in, V[N], V2[N], H[N], H2[N], u[N], sum[N];
 
-      UNROLL (int e = 0; e < S::tangents; e++) {
-        H[e] = SideTangent<S>(f, number, side, e, l);
-        H2[e] = SideTangent<S>(f, of, side ^ 1, e, l);
-      }
-      UNROLL (int e = 0; e < S::tangents; e++) H2[e] = IsOwn(side) ? H2[e] : 0;
-      if constexpr (S::tangents > 0) AddTangent<0>(D, side, H[0], H2[0]);
-      if constexpr (S::tangents > 1) AddTangent<1>(D, side, H[1], H2[1]);
+    UNROLL (int i = 0; i < N; i++) {
+      H[i] = SideTangent<S>(f, number, side, e, first + i * step);
+      H2[i] = SideTangent<S>(f, of, side ^ 1, e, first + i * step);
     }
+    UNROLL (int i = 0; i < N; i++) {
+      V[i] = own[i * stride];
+      V2[i] = beyond[i * stride];
+    }
+    Differentiate<N, false>(t, V2, u);
+    UNROLL (int i = 0; i < N; i++) {
+      sum[i] = IsOwn(neighbor) ? -H2[i] * u[i] : 0;
+      V2[i] = H[i] * (V[i] - V2[i]);
+    }
+    Differentiate<N, false>(t, V, u);
+    UNROLL (int i = 0; i < N; i++) sum[i] += H[i] * u[i];
+    Differentiate<N, true>(t, V2, u);
+    UNROLL (int i = 0; i < N; i++) sums[i * stride] = sum[i] + u[i];
   }
-  __device__ __forceinline__ double Jump(int side) const
+  /* The threads of a cell share the lines of its sides. Requires: V of all threads is there, and no other thread reads Z any more. */
+  __device__ __forceinline__ void SumTangents() const
   {
-    return Plane(side, 0)[l] - Plane(side, 1)[l];
+    constexpr int across = S::lines / N, lines = S::sides * S::tangents * across;
+
+#pragma unroll 1
+    for (int i = l; i < lines; i += S::lines) SumLine(i / across % S::sides, i / (across * S::sides), i % across);
   }
-  /* V = H r along the sides. Requires: no other thread reads V any more. */
-  __device__ __forceinline__ void StoreTangents()
+  /* p -= the sums along the sides. Requires: those of all threads are there. */
+  __device__ __forceinline__ void SubtractTangents()
   {
     UNROLL (int side = 0; side < S::sides; side++) {
-      const double r = K::shaped ? Normal(side) : -Jump(side) / 2; /* with H_dd where H is a multiple of it */
-
-      UNROLL (int e = 0; e < S::tangents; e++) {
-        if constexpr (K::shaped) Plane(side, e)[l] = r * SideRatio<S>(f, number, side, e);
-        else Plane(side, e)[l] = r * SideTangent<S>(f, number, side, e, l);
-      }
-    }
-  }
-  /* p += what H r along the sides adds. Requires: that of all threads is there. */
-  __device__ __forceinline__ void AddTangents(const double *D)
-  {
-    UNROLL (int side = 0; side < S::sides; side++) {
-      if constexpr (S::tangents > 0) p[side] += AlongSide<N, 0, true>(D, Plane(side, 0), l);
-      if constexpr (S::tangents > 1) p[side] += AlongSide<N, 1, true>(D, Plane(side, 1), l);
+      UNROLL (int e = 0; e < S::tangents; e++) p[side] -= Sums(side, e)[PlanePoint(l)] / 2;
     }
   }
   /* y += the terms of both sides along d */
   __device__ __forceinline__ void AddEnds(int d, double (&y)[N])
   {
     UNROLL (int end = 0; end < 2; end++) {
-      UNROLL (int i = 0; i < N; i++) y[i] += t.end[end][0][i] * p[2 * d + end] + t.end[end][1][i] * Normal(2 * d + end);
+      UNROLL (int i = 0; i < N; i++) y[i] += t.end[end][0][i] * p[2 * d + end] + t.end[end][1][i] * normal[2 * d + end];
     }
   }
 };
@@ -352,55 +369,50 @@ __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t nu
   if (!S::Kind::shaped || f.m.spread > 1) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
 }
 
-/* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Z, D: as in the drawing above, in shared memory.
-   Requires: all threads of the block call; z is line l of Z along the slowest direction. */
+/* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Requires: all threads of the block call; z is line l
+   of Z along the slowest direction. Ensures: Z, which is in shared memory, is lost. */
 template <int DIM, int N, class K>
-__device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, const double *D, const double (&z)[N], double *Z,
-                                                double (&y)[N])
+__device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, const double (&z)[N], double (&y)[N])
 {
   typedef MetricShape<DIM, N, K> S;
   const MetricField             &f = sides.f;
   const MetricTables<N>         &t = sides.t;
   const int                      l = sides.l;
-  double                         v[N], w[N];
+  double                        *slopes = sides.Z + S::slopes, v[N], w[N];
 
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(Z, d, l, v);
+    ReadLine<DIM, N>(sides.Z, d, l, v);
     Differentiate<N, false>(t, v, w);
-    WriteLine<DIM, N>(Z + (1 + d) * S::size, d, l, w);
+    WriteLine<DIM, N>(slopes + d * S::size, d, l, w);
     sides.Read(d, v);
   }
   Differentiate<N, false>(t, z, w);
   sides.Read(S::slow, z);
   __syncthreads();
-  sides.SubtractTangents(D);
+  if (K::full) sides.SumTangents();
   UNROLL (int i = 0; i < N; i++) {
     const int in = LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz);
     double    slope[DIM];
 
-    UNROLL (int d = 0; d < S::slow; d++) slope[d] = Z[(1 + d) * S::size + in];
+    UNROLL (int d = 0; d < S::slow; d++) slope[d] = slopes[d * S::size + in];
     slope[S::slow] = w[i];
     TakeFlux<S>(f, sides.number, l + i * S::lines, slope);
-    UNROLL (int d = 0; d < S::slow; d++) Z[(1 + d) * S::size + in] = slope[d];
+    UNROLL (int d = 0; d < S::slow; d++) slopes[d * S::size + in] = slope[d];
     w[i] = slope[S::slow];
   }
   Differentiate<N, true>(t, w, y);
   __syncthreads();
-  if (K::full) {
-    sides.StoreTangents();
-    __syncthreads();
-    sides.AddTangents(D);
-  }
+  if (K::full) sides.SubtractTangents();
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(Z + (1 + d) * S::size, d, l, v);
+    ReadLine<DIM, N>(slopes + d * S::size, d, l, v);
     Differentiate<N, true>(t, v, w);
     sides.AddEnds(d, w);
-    WriteLine<DIM, N>(Z + (1 + d) * S::size, d, l, w);
+    WriteLine<DIM, N>(slopes + d * S::size, d, l, w);
   }
   sides.AddEnds(S::slow, y);
   __syncthreads();
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(Z + (1 + d) * S::size, S::slow, l, v);
+    ReadLine<DIM, N>(slopes + d * S::size, S::slow, l, v);
     UNROLL (int i = 0; i < N; i++) y[i] += v[i];
   }
 }
