@@ -75,7 +75,7 @@ struct SweepKernels {
       const VpPatchView *p = setup.patches;
       const T            reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
 
-      return {mode, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
+      return {mode, (const T *)p->coefficient, (const T *)p->factor, (const int32_t *)list.numbers.p, reaction, p->directions};
     }
   };
 
@@ -210,7 +210,7 @@ struct SweepKernels {
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
-      const bool             mixes = mode == VP_MODE_CORRECT && !patches->lacks && !patches->weight && view->common.found;
+      const bool             mixes = mode == VP_MODE_CORRECT && !patches->lacks && !patches->factor && view->common.found;
       const SweepSetup<T, N> setup = {view, patches, mixes};
       which = ChooseKernel(setup, mode);
       if (which != NONE) PetscCall(SweepLikePatches(setup, which, mode, first, last, done, b, x));

@@ -347,7 +347,7 @@ int main(int argc, char **argv)
     now[REPLACE] = (PetscBool)(!swept || CheckSweep(&c, VP_MODE_REPLACE, Random(256)));
     now[RESIDUALS] = (PetscBool)(!swept || (CheckSweep(&c, VP_MODE_CORRECT, Random(256)) && CheckSweep(&c, VP_MODE_LOCAL, Random(256)) &&
                                             CheckSweep(&c, VP_MODE_GIVEN, Random(256))));
-    c.patches.weight = c.host_patches.weight = NULL;
+    c.patches.factor = c.host_patches.factor = NULL;
     c.patches.cutoff = c.host_patches.cutoff = 4; /* some sums are below */
     PreparePlans(&c);
     now[SINGULAR] = (PetscBool)(!swept || CheckSweep(&c, VP_MODE_REPLACE, 0));

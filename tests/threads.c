@@ -95,7 +95,7 @@ static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
   PetscCall(VpPatchProblemsCreate(level, &patches, VP_SPACE_FULL, &problems));
   PetscCall(VpPlacePatches(&problems, &arrays, &view));
   digest[PROBLEMS] = DIGEST(view.type, mesh->dim * patches.n);
-  digest[WEIGHTS] = DIGEST((const double *)view.weight, view.weight ? patches.n : 0);
+  digest[WEIGHTS] = DIGEST((const double *)view.factor, view.factor ? patches.n * (mesh->dim + 1) : 0);
   PetscCall(VpArraysRelease(&arrays));
   PetscCall(VpPatchProblemsDestroy(&problems));
   PetscCall(VpPatchesDestroy(&patches));

@@ -19,14 +19,14 @@ template <class T>
 struct Sweep {
   const int32_t *patch, *type;
   const uint8_t *mirrored, *cover;
-  const T       *fdm, *weight, *drop;
+  const T       *fdm, *factor, *drop;
   T              reaction, cutoff;
   unsigned       done;
   const T       *b;
   T             *x[2];
 
   Sweep(const VpPatchView *v, unsigned before, const void *right, void *const both[2])
-      : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), weight((const T *)v->weight),
+      : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), factor((const T *)v->factor),
         drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before),
         b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
@@ -259,20 +259,24 @@ struct AnyPatch {
     }
   }
 
-  /* v *= weight / (sum of eigenvalues), or 0 where the sum is not above the cutoff; v are x lines in eigen-coordinates */
+  /* number i of VpPatchView.factor */
+  __device__ __forceinline__ T Factor(int i) const
+  {
+    return w.factor ? __ldg(w.factor + (size_t)patch * (DIM + 1) + i) : i < DIM ? T(1) : w.reaction;
+  }
+  /* v /= sum of eigenvalues, or v = 0 where the sum is not above the cutoff; v are x lines in eigen-coordinates */
   __device__ __forceinline__ void Scale(const Problems &before, T (&v)[R][m]) const
   {
-    const T  weight = w.weight ? w.weight[patch] : T(1);
     const T *lambda[DIM];
 
     UNROLL (int d = 0; d < DIM; d++) lambda[d] = (FEW ? before[d] : ProblemAlong(d)).table + VpLambdaAt(m);
     UNROLL (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
-      T          rest = w.reaction * weight;
-      UNROLL (int k = 0; k < S::slow; k++) rest += __ldg(lambda[k + 1] + line.other[k]);
+      T          rest = Factor(DIM);
+      UNROLL (int k = 0; k < S::slow; k++) rest += Factor(k + 1) * __ldg(lambda[k + 1] + line.other[k]);
       UNROLL (int i = 0; i < m; i++) {
-        const T sum = __ldg(lambda[0] + i) + rest;
-        v[r][i] = sum > w.cutoff ? v[r][i] * (weight / sum) : T(0);
+        const T sum = Factor(0) * __ldg(lambda[0] + i) + rest;
+        v[r][i] = sum > w.cutoff ? v[r][i] * (1 / sum) : T(0);
       }
     }
   }

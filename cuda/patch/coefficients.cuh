@@ -1,6 +1,6 @@
 /* The coefficients of like patches. */
 #pragma once
-#include "../device/kernel.cuh"
+#include "../device/load.cuh"
 
 namespace vpatchdg::patch {
 /* Patches have the coefficient of their tables. */
@@ -16,25 +16,32 @@ template <class T>
 struct CellCoefficients {
   static constexpr bool varies = true;
   VpResidualMode        mode;
-  const T              *coefficient; /* of cells; NULL: OwnThread takes 1 */
-  const T              *weight;      /* of patches, or NULL: 1 */
+  const T              *coefficient; /* of cells, [directions]; NULL: OwnThread takes 1 */
+  const T              *factor;      /* of patches (VpPatchView), or NULL: 1, and the tables have the reaction */
   const int32_t        *patch;       /* numbers of the patches in launch order */
   T                     reaction;
+  int                   directions;
 
-  /* weight of patch `at` in launch order */
-  __device__ __forceinline__ T Weight(int32_t at) const
+  /* of patch `at` in launch order: s of its directions, then its reaction */
+  __device__ __forceinline__ Pack<T, 4> Factors(int32_t at) const
   {
-    return weight ? weight[patch[at]] : T(1);
+    return factor ? LoadFactors(factor + 4 * (size_t)patch[at]) : Pack<T, 4>{{T(1), T(1), T(1), T(0)}};
   }
-  /* coefficient of the cell h of PatchCells */
-  __device__ __forceinline__ T At(const int32_t *cells, int h) const
+  /* coefficient along d of the cell h of PatchCells */
+  __device__ __forceinline__ T At(const int32_t *cells, int h, int d) const
   {
-    return __ldg(coefficient + __ldg(cells + h));
+    return __ldg(coefficient + (size_t)__ldg(cells + h) * directions + (directions > 1 ? d : 0));
   }
-  /* the harmonic mean of a, the coefficient of a cell, and of that of the cell h beyond a side; at a boundary a */
-  __device__ __forceinline__ T Mean(const int32_t *cells, int h, T a) const
+  /* the harmonic mean of a, the coefficient of a cell along d, and of that of the cell h beyond a side; at a boundary a */
+  __device__ __forceinline__ T Mean(const int32_t *cells, int h, int d, T a) const
   {
-    return __ldg(cells + h) < 0 ? a : HarmonicMean(a, At(cells, h));
+    return __ldg(cells + h) < 0 ? a : HarmonicMean(a, At(cells, h, d));
+  }
+
+private:
+  static __device__ __forceinline__ Pack<T, 4> LoadFactors(const T *p)
+  {
+    return {{__ldg(p), __ldg(p + 1), __ldg(p + 2), __ldg(p + 3)}};
   }
 };
 } // namespace vpatchdg::patch

@@ -62,15 +62,15 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     numbers = (T *)(around + PATCH_SIDES);
   }
 
-  /* H at a side with the cell h beyond, of a cell with coefficient a */
-  __device__ __forceinline__ T Mean(int h, T a) const
+  /* H at a side along d with the cell h beyond, of a cell with coefficient a */
+  __device__ __forceinline__ T Mean(int h, int d, T a) const
   {
     const bool drop = of.mode == VP_MODE_LOCAL && __ldg(cells + h) >= 0;
-    return drop ? T(0) : of.coefficient ? of.Mean(cells, h, a) : a;
+    return drop ? T(0) : of.coefficient ? of.Mean(cells, h, d, a) : a;
   }
-  __device__ __forceinline__ T Coefficient(int h) const
+  __device__ __forceinline__ T Coefficient(int h, int d) const
   {
-    return of.coefficient ? of.At(cells, h) : T(1);
+    return of.coefficient ? of.At(cells, h, d) : T(1);
   }
   /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
   __device__ __forceinline__ void FindNumbers() const
@@ -79,13 +79,13 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
 #pragma unroll 1
     for (int h = me; h < PATCH_LINES; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
-      const T   a0 = Coefficient(lower), a1 = Coefficient(lower | 1 << d);
+      const T   a0 = Coefficient(lower, d), a1 = Coefficient(lower | 1 << d, d);
       T        *to = numbers + LINE_NUMBERS * h;
       to[LINE_A0] = a0;
       to[LINE_A1] = a1;
-      to[LINE_H0] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
+      to[LINE_H0] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), d, a0);
       to[LINE_H] = HarmonicMean(a0, a1);
-      to[LINE_H1] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
+      to[LINE_H1] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), d, a1);
     }
     Sync();
   }
@@ -263,8 +263,8 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   }
   __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {
-    const T weight = of.Weight(patch);
-    auto    write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
+    const Pack<T, 4> factors = of.Factors(patch);
+    auto             write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
 
     if (of.mode == VP_MODE_GIVEN) {
       LoadX();
@@ -274,7 +274,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     this->ReadY();
     ToModes<1>(t, boundary, ky, v, write);
     Sync();
-    this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
+    this->template SolveX<true>(factors);
     this->ReadY();
     FromModes<1>(t, boundary, ky, v, write);
     Sync();

@@ -82,7 +82,7 @@ struct Patch : ShapeOf<T, N, USE>::type {
 };
 
 /* Offsets of numbers in a table on the device:
-     lambda   [direction][inside, at the boundary][2n] eigenvalues, those along z plus the reaction
+     lambda   [direction][inside, at the boundary][2n] eigenvalues, those along z plus the reaction if all patches have one coefficient
      add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
      zero     [n^3] values of the cells beyond a boundary */
 template <int N>

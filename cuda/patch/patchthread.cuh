@@ -176,24 +176,28 @@ struct PatchThread {
       }
     }
   }
-  /* the eigenvalue of mode i along x; the sum of those of two modes along y and z, and of the reaction */
+  /* the eigenvalue of mode i along x; the sum of those of two modes along y and z, which are multiplied by s[1] and s[2], and of the
+     reaction of the tables */
   __device__ __forceinline__ T LambdaX(int i) const
   {
     if constexpr (Of::grouped) return t.template Tail<0>(m, i);
     else return inside || !kx ? t.lambda[i] : __ldg(table + PatchTable<N>::lambda + m + i);
   }
-  __device__ __forceinline__ T LambdaYZ(int y, int z) const
+  template <bool FACTORS>
+  __device__ __forceinline__ T LambdaYZ(int y, int z, const Pack<T, 4> &s) const
   {
-    if constexpr (Of::grouped) return __ldg(t.tail[1] - m + y) + __ldg(t.tail[2] - m + z) + t.all.reaction;
+    auto add = [&s](T a, T b) { return FACTORS ? s.a[1] * a + s.a[2] * b : a + b; };
+
+    if constexpr (Of::grouped) return add(__ldg(t.tail[1] - m + y), __ldg(t.tail[2] - m + z)) + t.all.reaction;
     else {
       const T *lambda = table + PatchTable<N>::lambda;
-      return __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
+      return add(__ldg(lambda + (2 + !!ky) * m + y), __ldg(lambda + (4 + !!kz) * m + z));
     }
   }
-  /* Applies F along x, divides by the sums of eigenvalues, and applies B, in place. WEIGHTED: adds `shift` to the sums, and multiplies by
-     `weight` */
-  template <bool WEIGHTED = false>
-  __device__ __forceinline__ void SolveX(T weight = T(1), T shift = T(0))
+  /* Applies F along x, divides by the sums of eigenvalues, and applies B, in place. FACTORS: eigenvalues along d are multiplied by s[d], and
+     s[3] is added to their sums */
+  template <bool FACTORS = false>
+  __device__ __forceinline__ void SolveX(const Pack<T, 4> &s = Pack<T, 4>())
   {
     auto write = [=](int r, int i, T w) { LineX(r)[i % N + i / N * layer] = w; };
 
@@ -204,12 +208,8 @@ struct PatchThread {
     } else ForwardInside<0>(t, v);
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);
-      const T   rest = LambdaYZ(l / S::x.place % N + l / S::x.cell % 2 * N, l / S::x.z % m);
-      UNROLL (int i = 0; i < m; i++) {
-        const T sum = LambdaX(i) + rest;
-        if (WEIGHTED) v[r][i] *= weight * Reciprocal(sum + shift);
-        else v[r][i] *= Reciprocal(sum);
-      }
+      const T   yz = LambdaYZ<FACTORS>(l / S::x.place % N + l / S::x.cell % 2 * N, l / S::x.z % m, s), rest = FACTORS ? yz + s.a[3] : yz;
+      UNROLL (int i = 0; i < m; i++) v[r][i] *= Reciprocal((FACTORS ? s.a[0] * LambdaX(i) : LambdaX(i)) + rest);
     }
     if (!inside && kx) FromModes<0>(t, boundary, kx, v, write);
     else {

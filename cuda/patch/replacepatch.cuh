@@ -1,7 +1,7 @@
 /* One colour of the patch smoother on like patches, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches have the
    same 1D tables, which are their own mirror images. Only their sides on the domain boundary differ. Or patches are grouped, so that the
-   patches of a block have the same tables (grouptables.cuh). If the coefficient varies over cells of one size, the patch's coefficient is s
-   times that of its tables (VpPatchView.weight is 1/s), and traces add what they add for coefficient 1, times the harmonic means at sides.
+   patches of a block have the same tables (grouptables.cuh). If the coefficient varies over cells of one size, the patch's coefficients are
+   multiples of those of its tables (VpPatchView.factor), and traces add what they add for coefficient 1, times the harmonic means at sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
@@ -75,7 +75,8 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   {
 #pragma unroll 1
     for (int h = me; h < PATCH_SIDES; h += S::threads) {
-      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(PatchQuarterOf(h))));
+      const PatchQuarter at = PatchQuarterOf(h);
+      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, at.d, of.At(cells, PatchCellAt(at), at.d));
     }
   }
   /* a pair beyond side h of `around`, times the mean there */
@@ -206,10 +207,8 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
     this->ReadY();
     ToModes<1>(t, boundary, ky, v, write);
     Sync();
-    if constexpr (varies) {
-      const T weight = of.Weight(patch);
-      this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
-    } else this->SolveX();
+    if constexpr (varies) this->template SolveX<true>(of.Factors(patch));
+    else this->SolveX();
     this->ReadY();
     FromModes<1>(t, boundary, ky, v, write);
     Sync();

@@ -128,7 +128,7 @@ struct GroupSetup {
     if (!grouped->list.n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(CopyTables());
     VpTabulate(VpBasisTrace, setup.view->basis, plan->tables.trace);
-    plan->tables.reaction = (T)setup.patches->reaction;
+    plan->tables.reaction = setup.Uniform() ? (T)setup.patches->reaction : T(0);
     plan->tables.mixes = setup.mixes;
     Ending(plan->tables.ending);
     table.resize(RoundUp(PatchTable<N>::size, W));

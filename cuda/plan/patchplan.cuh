@@ -110,7 +110,7 @@ struct SweepSetup {
   /* whether the coefficient is the same everywhere */
   bool Uniform() const
   {
-    return !patches->weight;
+    return !patches->factor;
   }
   /* the line of cells inside along d: the common one or, if the coefficient varies, the line of coefficient 1 */
   bool HasInside() const
@@ -160,7 +160,7 @@ struct SweepSetup {
   {
     const int32_t *inside = patches->common.inside, *bounded = patches->common.bounded[d];
     const bool     upper = bounded[0] < 0;
-    const T        reaction = d == 2 ? (T)patches->reaction : T(0);
+    const T        reaction = d == 2 && Uniform() ? (T)patches->reaction : T(0); /* else patches have theirs */
     T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
 
     PetscFunctionBegin;

@@ -38,7 +38,7 @@ struct SweepAllPlan {
   PatchList            list;
   int32_t              others = 0;
   VpPatchView          view; /* view of the others, in the order of the stages */
-  VpArray              covers, odd, modes, patch, type, weight;
+  VpArray              covers, odd, modes, patch, type, factor;
   SweepStages          stages = {};
   std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
 };

@@ -198,14 +198,14 @@ struct SweepAllSetup {
     const int32_t *list = (const int32_t *)numbers.p;
     auto           patch = [](const VpPatchView *p) { return p->patch; };
     auto           type = [](const VpPatchView *p) { return p->type; };
-    auto           weight = [](const VpPatchView *p) { return p->weight; };
+    auto           factor = [](const VpPatchView *p) { return p->factor; };
     PetscCall(Select(list, sizeof(int32_t) << DIM, patch, &plan->patch));
     PetscCall(Select(list, sizeof(int32_t) * DIM, type, &plan->type));
-    if (v->weight) PetscCall(Select(list, sizeof(T), weight, &plan->weight));
+    if (v->factor) PetscCall(Select(list, (DIM + 1) * sizeof(T), factor, &plan->factor));
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
     v->patch = (const int32_t *)plan->patch.p;
     v->type = (const int32_t *)plan->type.p;
-    v->weight = plan->weight.p;
+    v->factor = plan->factor.p;
     plan->stages.modes = (const uint8_t *)plan->modes.p;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

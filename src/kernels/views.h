@@ -163,19 +163,21 @@ typedef struct {
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   VpCommon    common; /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
-  const void *weight; /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  const void *factor; /* [npatch][dim + 1] s of every direction, along which the patch's coefficient is s times that of its tables, then its
+                         reaction; or NULL: 1, and `reaction` */
   const uint8_t *replaceable; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_MODE_REPLACE gives the same as
                                  VP_MODE_CORRECT. Bit 1 + side: the level ends beyond some cells of that side, where A is as view.ending
                                  says, while the tables have cells beyond all of it. NULL: 0 */
   int            lacks;       /* how many functions at a side towards another cell the space of patches lacks */
-  double         reaction;    /* c: a patch inverts sum(lambda) + c weight */
+  double         reaction;    /* c: a patch inverts sum_d s_d lambda_d + c */
   double         cutoff;      /* The inverse of a sum of eigenvalues up to cutoff is 0. Only a singular coarsest level needs it; else it is
                               -1. */
   const uint8_t *cover; /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
   const void    *drop;  /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_MODE_LOCAL is used */
   const void    *unit;  /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
-  const void    *coefficient; /* [nlocal] a, if there is `unit`; then the view of the cells has `outside` */
+  const void    *coefficient; /* [nlocal][directions] a, if there is `unit`; then the view of the cells has `outside` */
+  int            directions;  /* 1, or dim where a is a diagonal tensor */
   VpPlans       *plans;       /* as in VpView */
 } VpPatchView;
 

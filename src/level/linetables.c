@@ -227,22 +227,26 @@ static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
 
 PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *patches)
 {
-  const int dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n);
-  PetscReal h[3];
-  double   *table, *a;
+  const int     dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n);
+  const int     directions = VpProblemDirections(&level->problem);
+  const size_t  count = (size_t)level->view.nlocal * directions;
+  const VpApart apart = level->problem.apart;
+  PetscReal     h[3];
+  double       *table, *a;
 
   PetscFunctionBegin;
-  if (VpLevelIsUniform(level) || VpProblemWidth(&level->problem) > 1 || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(dim * size, &table, level->view.nlocal, &a));
+  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
+  patches->directions = directions;
+  PetscCall(PetscMalloc2(dim * size, &table, count, &a));
   for (int d = 0; d < dim; d++) {
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
 
     VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
     VpLevelSetOutside(level, d, &inside);
   }
-  for (int32_t cell = 0; cell < level->view.nlocal; cell++) a[cell] = VpLevelCoefficient(level, cell, 0);
+  for (size_t i = 0; i < count; i++) a[i] = VpLevelCoefficient(level, (int32_t)(i / directions), (int)(i % directions));
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)(dim * size), "operator tables", &patches->unit));
-  PetscCall(VpArraysPlaceReals(arrays, a, level->view.nlocal, "coefficients", &patches->coefficient));
+  PetscCall(VpArraysPlaceReals(arrays, a, count, "coefficients", &patches->coefficient));
   PetscCall(PetscFree2(table, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,18 +38,18 @@ static double Stiffness(VpLevel level, const int32_t cell[])
 {
   const int dim = level->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-  double    scale, reaction, most = 1;
+  double    sigma[3], reaction, most = 1;
   VpFit     fit;
 
   VpPatchCoefficients(level, cell, a, beyond);
-  VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, &scale);
+  VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, sigma);
   reaction = VpPatchReaction(level, cell, &fit);
   for (int c = 0; c < 1 << dim; c++) {
     const double own = level->scale * VpProblemReaction(&level->problem, cell[c]);
 
     for (int d = 0; d < dim; d++) {
       const double h = VpGeometrySize(level->mesh->geometry, cell[c], d), square = h * h / LEAST;
-      const double patch = scale * fit.ratio[d] * VpFitProduct(dim, &fit, c, d) + reaction * square * VpFitMass(dim, &fit, c);
+      const double patch = sigma[d] * VpFitProduct(dim, &fit, c, d) + reaction * square * VpFitMass(dim, &fit, c);
 
       most = PetscMax(most, patch / (a[c][d] + own * square));
     }

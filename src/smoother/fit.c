@@ -162,12 +162,12 @@ static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, 
   for (int d = 0; d < PetscMax(tensor, 1); d++) sigma[d] = ScaleOfProduct(dim, log[d], d, slope, fit);
 }
 
-void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *fit, double *scale)
+void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *fit, double sigma[3])
 {
-  double    sigma[3] = {a[0][0], a[0][1], a[0][2]};
   PetscBool inside = PETSC_TRUE, same = PETSC_TRUE; /* in the patch; also beyond it */
 
-  *fit = (VpFit){.ratio = {1, 1, 1}};
+  *fit = (VpFit){.step = {0}};
+  for (int d = 0; d < dim; d++) sigma[d] = a[0][d];
   for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
       inside = (PetscBool)(inside && a[c][d] == a[0][d]);
@@ -175,12 +175,7 @@ void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscRe
     }
   }
   if (!inside) FitProducts(dim, tensor, a, grain, sigma, fit);
-  *scale = sigma[0];
-  for (int d = 1; d < tensor; d++) *scale = PetscMax(*scale, sigma[d]);
-  for (int d = 0; d < dim; d++) {
-    if (!tensor) sigma[d] = *scale;
-    else fit->ratio[d] = inside ? sigma[d] / *scale : VpRoundRatio(sigma[d] / *scale);
-  }
+  for (int d = 1; d < dim && !tensor; d++) sigma[d] = sigma[0];
   if (!inside || !same) FitFaces(dim, a, beyond, sigma, grain, fit);
 }
 

@@ -23,16 +23,23 @@ static int FineOf(int c, int normal)
   return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
 }
 
-/* Approximates F's coefficients by products of one factor per direction, which is 1 along the normal. */
-static void FitBeyond(VpLevel fine, const VpFace *interface, VpFit *fit, double *scale)
+/* Approximates F's coefficients by products of one factor per direction, which is 1 along the normal: those along d by times[d] times a
+   product. They are divided by `largest`, K's coefficient. */
+static void FitBeyond(VpLevel fine, const VpFace *interface, double largest, VpFit *fit, double times[3])
 {
   const int dim = fine->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
   int32_t   cell[VP_PATCH_CELLS];
+  double    most;
 
   for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + FineOf(c, interface->side / 2)];
   VpPatchCoefficients(fine, cell, a, beyond);
-  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
+  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, times);
+  most = PetscMax(times[0], PetscMax(times[1], dim == 3 ? times[2] : 0));
+  for (int d = 0; d < dim; d++) {
+    if (VpLevelIsUniform(fine)) times[d] /= largest;
+    else times[d] = VpRoundRatio(most / largest) * VpRoundRatio(times[d] / most);
+  }
 }
 
 static double RoundToOctave(double ratio)
@@ -61,12 +68,12 @@ static VpFdmKey PairKey(VpLevel fine, const VpFace *interface, int d, int bit, c
 
 /* Sets the coefficients of the forms between K and F, and the coefficients beyond the ends of lines along the normal. A line has one number
    per end. K's line has the coefficient of the stiffest F. F's line has the coefficient of K relative to the softest F and, at its other
-   end, the largest ratio there. The coefficients of a patch must not be smaller than the true ones, or sweeps may enlarge errors. `times`:
-   scale of F's fit; largest: K's coefficient. */
-static void SetFaceForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double times, double largest, VpInterfaceKey *key)
+   end, the largest ratio there. The coefficients of a patch must not be smaller than the true ones, or sweeps may enlarge errors. f: scale
+   of F's fit along the normal, divided by `largest`, K's coefficient. */
+static void SetFaceForms(VpLevel fine, const VpFace *interface, const VpFit *fit, double f, double largest, VpInterfaceKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
-  const double a = key->own[normal].a, f = times * fit->ratio[normal];
+  const double a = key->own[normal].a;
   double       least = 1, most = 0, beyond = 0;
 
   for (int c = 0; c < 1 << dim; c++) {
@@ -90,16 +97,12 @@ VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *inte
   VpInterfaceKey key = {
     .side = interface->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, interface->cell[1], normal), .reaction = VpLevelReaction(fine)};
   const double largest = VpLevelLargest(coarse, interface->cell[0]);
-  double       times, weight = fine->typical / largest;
+  const double weight = fine->typical / largest;
+  double       times[3];
   VpFit        fit;
 
-  FitBeyond(fine, interface, &fit, &times);
-  times /= largest;
-  if (!VpLevelIsUniform(fine)) {
-    times = VpRoundRatio(times);
-    weight = VpRoundRatio(weight);
-  }
-  key.reaction *= weight;
+  FitBeyond(fine, interface, largest, &fit, times);
+  key.reaction *= VpLevelIsUniform(fine) ? weight : VpRoundRatio(weight);
   for (int d = 0, bit = 0; d < dim; d++) {
     VpLineKey *own = &key.own[d];
 
@@ -107,10 +110,10 @@ VpInterfaceKey VpInterfaceKeyOf(VpLevel fine, VpLevel coarse, const VpFace *inte
     for (int s = 0; s < 2; s++) own->a_beyond[s] = own->a * RoundToOctave(own->a_beyond[s] / own->a);
     if (d == normal) continue;
     key.tangential[bit] = PairKey(fine, interface, d, bit, &fit);
-    key.times[bit++] = times * fit.ratio[d];
+    key.times[bit++] = times[d];
   }
   VpHangingForm(coarse, fine, interface, key.form);
-  SetFaceForms(fine, interface, &fit, times, largest, &key);
+  SetFaceForms(fine, interface, &fit, times[normal], largest, &key);
   for (int i = 0; i < 1 << (dim - 1); i++) key.form[VP_HANG_A + i] *= fine->typical;
   return key;
 }

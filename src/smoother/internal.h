@@ -12,21 +12,19 @@
    The factor X or x of the second cell is 2^(its number/VP_STEPS) times that of the first one, and the smaller of the two is 1. The product
    is nowhere smaller than the coefficient if factors are not rounded. beyond[c][d] is the coefficient of the cell beyond cell c along d, or
    that of cell c if there is none. 2^face, for the lower and the upper side, is the largest ratio of the harmonic mean of both to the
-   product. Where sides have numbers, beyond is -a alpha at a Robin side, and 2^face the largest a alpha divided by the product. ratio =
-   sigma / scale, where scale is the largest sigma; it is rounded up to eighths of an octave unless the cells of the patch have the same
-   coefficients. With one number per cell (tensor 0) skew is 0 and ratio is 1. Steps are multiples of `grain`: 1, or
-   VP_COARSE_GRAIN where many different tables cost much. With grain 0, numbers are not rounded. */
+   product. Where sides have numbers, beyond is -a alpha at a Robin side, and 2^face the largest a alpha divided by the product. With one
+   number per cell (tensor 0) skew is 0, and all sigma are equal. Steps are multiples of `grain`: 1, or VP_COARSE_GRAIN where many different
+   tables cost much. With grain 0, numbers are not rounded. */
 #define VP_COARSE_GRAIN (VP_STEPS / VP_RATIO_STEPS)
 typedef struct {
-  double step[3], skew[3], face[3][2], ratio[3];
-  double shift; /* of the eigenvalues: the patch's reaction relative to the scale, where cells have their own; else 0 */
+  double step[3], skew[3], face[3][2];
 } VpFit;
 void   VpPatchCoefficients(VpLevel, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3]); /* of a patch's cells */
-double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without the scale */
+double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without sigma */
 double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 /* The reaction that a patch has, times VpFitMass(). Where cells have their own, the mean is right. */
 double VpPatchReaction(VpLevel, const int32_t cell[], const VpFit *);
-void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double *scale);
+void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double sigma[3]);
 /* fit.c: whether the coefficient is one number, in the patch and beyond it, or a product of one factor per direction that continues beyond
    every side as a multiple of itself. A fit without rounding equals such a product. */
 typedef enum { VP_PATTERN_ANY, VP_PATTERN_PRODUCT, VP_PATTERN_CONSTANT } VpPattern;

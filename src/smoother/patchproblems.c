@@ -4,7 +4,7 @@
 #include "../level/keys.h"
 #include "../base/threads.h"
 
-enum { NWORD = VP_FDM_WORDS + 2, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
+enum { NWORD = VP_FDM_WORDS + 1, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
 /* Fits are not rounded if at most MOST_FITS of them differ, and at most MOST_ALONG of their factors along lines, of all directions
    together. Then most tables are still those of many patches. */
 enum { MOST_FITS = 1024, MOST_ALONG = 192 };
@@ -13,7 +13,6 @@ static void SetWords(const VpPatchKey *problem, uint64_t word[NWORD])
 {
   VpFdmWords(&problem->fdm, word);
   word[VP_FDM_WORDS] = VpWord(problem->ratio);
-  word[VP_FDM_WORDS + 1] = VpWord(problem->shift);
 }
 
 /* size of the cells beyond a mixed side, or of the patch's own cells if there are none */
@@ -60,24 +59,16 @@ static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
 
 /* Numbers a key. Sizes that the dictionary does not tell apart become equal, so that rounding errors do not hide that a patch is its own
    mirror image. */
-static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, double shift, int32_t *entry)
+static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
 {
   VpPatchKey problem;
   uint64_t   word[NWORD];
 
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
   if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
-  problem = (VpPatchKey){key, ratio, shift};
+  problem = (VpPatchKey){key, ratio};
   SetWords(&problem, word);
   return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
-}
-
-/* the ratio (VpFit) of patch p; without fits, of all patches */
-static double RatioOf(const VpPatchProblems *problems, int32_t p, int d)
-{
-  const VpLevel level = problems->level;
-
-  return problems->fit ? problems->fit[p].ratio[d] : level->uniform[d] / level->typical;
 }
 
 static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
@@ -130,16 +121,15 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   for (int32_t p = first; p < last; p++) {
     const int32_t *cell = problems->patches->cell + ((size_t)p << dim);
     PetscReal      a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-    double         scale, shift;
+    double        *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
 
     VpPatchCoefficients(level, cell, a, beyond);
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
-    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : GrainOf(level), &problems->fit[p], &scale);
-    shift = level->problem.apart.reaction ? VpPatchReaction(level, cell, &problems->fit[p]) / scale : 0;
-    problems->fit[p].shift = shift > 0 ? VpRoundRatio(shift) : 0;
-    problems->weight[p] = level->typical / scale;
+    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
+    for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
+    factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
   }
 }
@@ -172,7 +162,7 @@ static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets fit, weight and replaceable. Collective: if one rank rounds fits, all do, because ranks solve on copies of the same patches. */
+/* Sets fit, factor and replaceable. Collective: if one rank rounds fits, all do, because ranks solve on copies of the same patches. */
 static PetscErrorCode FitPatches(VpPatchProblems *problems)
 {
   const VpPatches *patches = problems->patches;
@@ -204,8 +194,9 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
 static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *entry)
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
+  const VpLevel    level = problems->level;
 
-  return NumberKey(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), problems->fit && !d ? problems->fit[p].shift : 0, entry);
+  return NumberKey(problems, ProblemKey(problems, p, d), problems->fit ? 1 : level->uniform[d] / level->typical, entry);
 }
 
 /* VpNumbering.apart */
@@ -295,7 +286,7 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
   PetscCall(VpMallocLarge((size_t)patches->n * patches->dim, &problems->type));
   if (!VpLevelIsUniform(level)) {
     PetscCall(VpMallocLarge(patches->n, &problems->fit));
-    PetscCall(VpMallocLarge(patches->n, &problems->weight));
+    PetscCall(VpMallocLarge((size_t)patches->n * (patches->dim + 1), &problems->factor));
     if (space == VP_SPACE_FULL) PetscCall(VpMallocLarge(patches->n, &problems->replaceable));
   }
   PetscCall(FindProblems(problems));
@@ -310,7 +301,7 @@ PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *problems)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(problems->fit));
-  PetscCall(PetscFree(problems->weight));
+  PetscCall(PetscFree(problems->factor));
   PetscCall(PetscFree(problems->replaceable));
   PetscCall(PetscFree(problems->type));
   PetscCall(VpDictionaryDestroy(&problems->dictionary));

@@ -1,13 +1,12 @@
 /* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one per direction. It depends on the sizes of four cells or
-   on the boundary, and on one ratio of coefficients, so few of them differ. */
+   on the boundary, and on ratios of the coefficients of neighbouring cells, so few of them differ. */
 #pragma once
 #include "internal.h"
 #include "../base/dictionary.h"
 
 typedef struct {
   VpFdmKey fdm;
-  double   ratio; /* as in VpFit: a factor of the eigenvalues */
-  double   shift; /* in one direction that of VpFit, in others 0 */
+  double   ratio; /* a factor of the eigenvalues; 1 where patches have factors */
 } VpPatchKey;
 typedef struct {
   VpLevel          level;
@@ -16,7 +15,7 @@ typedef struct {
   VpFit           *fit;         /* [patches->n], or NULL where the coefficient is constant */
   uint8_t         *replaceable; /* [patches->n] as in VpPatchView, or NULL */
   PetscBool        keeps;       /* Fits of products are not rounded. */
-  double          *weight;      /* [patches->n] typical / scale of the fit, or NULL */
+  double          *factor;      /* [patches->n][dim + 1] as in VpPatchView, or NULL */
   VpDictionary     dictionary;  /* its items are VpPatchKey */
   int32_t         *type;        /* [patches->n][dim] the number of the patch's problem along every direction */
 } VpPatchProblems;

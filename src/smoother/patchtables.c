@@ -12,7 +12,7 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
     const PetscReal  h = level->common[d];
-    const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical, 0};
+    const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical};
 
     common.inside[d] = VpPatchProblemFind(problems, &inside);
     if (common.inside[d] < 0) common.found = PETSC_FALSE;
@@ -49,7 +49,7 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
     double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = F + VpLambdaAt(m);
 
     VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
-    for (int k = 0; k < m; k++) lambda[k] = (key->ratio * lambda[k] + key->shift) * level->typical;
+    for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
   }
 }
@@ -86,14 +86,15 @@ static void FindWorstConditions(void *context, int32_t piece, int32_t first, int
   double                 worst = 1;
 
   for (int32_t p = first; p < last && worst < INFINITY; p++) {
-    const double c = VpLevelRest(problems->level) * (problems->weight ? problems->weight[p] : 1);
-    double       least = c, largest = c;
+    const double *factor = problems->factor ? problems->factor + (size_t)p * (dim + 1) : NULL;
+    const double  c = factor ? factor[dim] : VpLevelRest(problems->level);
+    double        least = c, largest = c;
 
     for (int d = 0; d < dim; d++) {
       const double *bounds = conditions->bounds[problems->type[(size_t)p * dim + d]];
 
-      least += bounds[0];
-      largest += bounds[1];
+      least += (factor ? factor[d] : 1) * bounds[0];
+      largest += (factor ? factor[d] : 1) * bounds[1];
     }
     worst = least > 0 ? PetscMax(worst, largest / least) : INFINITY;
   }
@@ -165,7 +166,7 @@ static PetscErrorCode FillView(const Solved *solved, VpArrays *arrays, VpPatchVi
   PetscCall(VpPlaceArray(arrays, patches->cover, VpPatchesCovers(patches) * level->mesh->nlocal, "patches", &view->cover));
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
-  if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
+  if (problems->factor) PetscCall(VpArraysPlaceReals(arrays, problems->factor, n * (dim + 1), "patch solvers", &view->factor));
   if (problems->replaceable && IsAnySet(problems->replaceable, n))
     PetscCall(VpPlaceArray(arrays, problems->replaceable, n, "patches", &view->replaceable));
   if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(view));
@@ -197,26 +198,26 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
 {
   const size_t dim = some->dim, n = some->n;
   int32_t     *type;
-  double      *weight;
+  double      *factor;
   uint8_t     *replaceable;
 
   PetscFunctionBegin;
   *to = *view;
   to->plans = NULL;
-  PetscCall(PetscMalloc3(n * dim, &type, n, &weight, n, &replaceable));
+  PetscCall(PetscMalloc3(n * dim, &type, n * (dim + 1), &factor, n, &replaceable));
   for (size_t i = 0; i < n; i++) {
     const size_t p = some->whole[i];
 
     PetscCall(PetscArraycpy(type + i * dim, problems->type + p * dim, dim));
-    if (view->weight) weight[i] = problems->weight[p];
+    if (view->factor) PetscCall(PetscArraycpy(factor + i * (dim + 1), problems->factor + p * (dim + 1), dim + 1));
     if (view->replaceable) replaceable[i] = problems->replaceable[p];
   }
   PetscCall(VpPlaceArray(arrays, some->cell, n << dim, "selected patches", &to->patch));
   PetscCall(VpPlaceArray(arrays, some->cover, VpPatchesCovers(some) * problems->level->mesh->nlocal, "selected patches", &to->cover));
   PetscCall(VpPlaceArray(arrays, type, n * dim, "selected patches", &to->type));
-  if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
+  if (view->factor) PetscCall(VpArraysPlaceReals(arrays, factor, n * (dim + 1), "selected patches", &to->factor));
   if (view->replaceable) PetscCall(VpPlaceArray(arrays, replaceable, n, "selected patches", &to->replaceable));
-  PetscCall(PetscFree3(type, weight, replaceable));
+  PetscCall(PetscFree3(type, factor, replaceable));
   if (problems->level->ops->prepare_patches) PetscCall(problems->level->ops->prepare_patches(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

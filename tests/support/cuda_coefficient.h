@@ -32,13 +32,13 @@ static void MakeLinesOf(Level &v)
   }
 }
 
-/* a random coefficient of size `about` in each cell, and random weights of patches. Requires: MakePatches() */
+/* a random coefficient of size `about` in each cell, and random factors of patches. Requires: MakePatches() */
 static void MakeVarying(Level &v, double about)
 {
   for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(about * (2 + Random())));
   MakeLinesOf(v);
-  v.weight = RandomReals(v.patch.size() >> v.dim);
-  for (double &a : v.weight) a = (a + 2) / about;
+  v.factor = RandomReals((v.patch.size() >> v.dim) * (v.dim + 1));
+  for (double &a : v.factor) a = about / (a + 2);
 }
 
 /* a coefficient that varies along x, with the patches' tables. All patches are replaceable, but every fifth does not say so. Requires:
@@ -73,7 +73,8 @@ static void MakeLayers(Level &v)
     int x[3];
     Place(v.dim, v.patch[i << v.dim], x);
     if (x[0] > 2) v.type[i * v.dim] = types + x[0];
-    v.weight.push_back(1 / std::min(a(x[0]), a(x[0] + 1)));
+    v.factor.insert(v.factor.end(), v.dim, std::min(a(x[0]), a(x[0] + 1)));
+    v.factor.push_back(v.reaction);
     v.replaceable.push_back(i % 5 != 2);
   }
 }

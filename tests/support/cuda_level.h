@@ -42,7 +42,7 @@ struct Level {
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored, replaceable;
   std::vector<int32_t> start; /* first patch of each colour */
-  Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
+  Reals                lines, drop, traces, expand, fdm, factor, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
   VpCommon             common = VpCommon(); /* the most frequent lines */
   double               outside[3][2][4];
@@ -241,7 +241,7 @@ static Level SomePatches(const Level &v)
   const int nq = 1 << v.dim;
   Level     some = v;
 
-  some.patch.clear(), some.type.clear(), some.weight.clear();
+  some.patch.clear(), some.type.clear(), some.factor.clear();
   some.cover.assign(v.ncell, 0);
   for (int color = 0; color < nq; color++) {
     for (int32_t i = v.start[color]; i < v.start[color + 1]; i++) {
@@ -285,8 +285,8 @@ static void Scramble(Level &v)
   for (int32_t &t : v.type) t = rand() % (3 * v.dim);
   v.common.found = PETSC_FALSE;
   std::fill(v.mirrored.begin(), v.mirrored.end(), 0);
-  v.weight = RandomReals(v.patch.size() >> v.dim);
-  for (double &a : v.weight) a += 2;
+  v.factor = RandomReals((v.patch.size() >> v.dim) * (v.dim + 1));
+  for (double &a : v.factor) a += 2;
   v.reaction = 0.7;
 }
 
@@ -312,9 +312,9 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   w.cells.common = v.common, w.patches.common = CommonPatches(v);
   memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
-  w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
+  w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.factor = place.Real(v.factor);
   w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient),
-  w.patches.replaceable = place.Array(v.replaceable);
+  w.patches.directions = v.coefficient.size() > (size_t)v.ncell ? v.dim : 1, w.patches.replaceable = place.Array(v.replaceable);
   w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);

@@ -132,7 +132,7 @@ static void MakePatches(Case *c)
   int32_t  *cells = Keep(c, malloc(PATCHES * (size_t)c->corners * sizeof(int32_t)));
   int32_t  *types = Keep(c, malloc(PATCHES * (size_t)dim * sizeof(int32_t)));
   uint8_t   mirrored[ENTRIES] = {1};
-  double   *fdm;
+  double   *factor = Keep(c, malloc(PATCHES * ((size_t)dim + 1) * sizeof(double))), *fdm;
 
   for (int i = 0; i < PATCHES * c->corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
   for (int i = 0; i < PATCHES * dim; i++) types[i] = (int32_t)Random(ENTRIES);
@@ -164,7 +164,9 @@ static void MakePatches(Case *c)
   c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), fdm);
   c->patches.mirrored = Place(c, mirrored, ENTRIES);
   c->host_patches.fdm = fdm;
-  c->host_patches.weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
+  for (int i = 0; i < PATCHES * (dim + 1); i++) factor[i] = 1 + Real() / 2;
+  c->patches.factor = PlaceReals(c, (size_t)PATCHES * ((size_t)dim + 1), factor);
+  c->host_patches.factor = factor;
 }
 
 /* Makes the cells of each patch neighbours. */

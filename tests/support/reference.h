@@ -129,7 +129,7 @@ static inline void PatchResidual(const VpView *view, const VpPatchView *patches,
 static inline void PatchInverse(const VpView *view, const VpPatchView *patches, int j, double *v)
 {
   const int     dim = view->dim, m = 2 * view->n;
-  const double *F[3], *B[3], *lambda[3], weight = patches->weight ? ((const double *)patches->weight)[j] : 1;
+  const double *F[3], *B[3], *lambda[3], *factor = patches->factor ? (const double *)patches->factor + j * (dim + 1) : NULL;
 
   for (int d = 0; d < dim; d++) {
     F[d] = (const double *)patches->fdm + patches->type[j * dim + d] * VpFdmSize(view->n);
@@ -138,10 +138,10 @@ static inline void PatchInverse(const VpView *view, const VpPatchView *patches, 
   }
   Tensor(dim, m, F, v);
   for (int i = 0; i < (int)PetscPowInt(m, dim); i++) {
-    double sum = patches->reaction * weight;
+    double sum = factor ? factor[dim] : patches->reaction;
 
-    for (int d = 0; d < dim; d++) sum += lambda[d][i / Stride(m, d) % m];
-    v[i] *= sum > patches->cutoff ? weight / sum : 0;
+    for (int d = 0; d < dim; d++) sum += (factor ? factor[d] : 1) * lambda[d][i / Stride(m, d) % m];
+    v[i] *= sum > patches->cutoff ? 1 / sum : 0;
   }
   Tensor(dim, m, B, v);
 }

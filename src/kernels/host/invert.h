@@ -20,10 +20,10 @@ typedef struct {
 typedef struct {
   void (*contract)(const Table *, int back, int slow, int fast, Ahead *ahead, V v[]); /* Contract of the degree */
   Table       table[DIM];
-  int         agree;   /* lanes agree on all tables and the weight */
-  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, for the tables and the weight on which lanes agreed last: */
+  int         agree;   /* lanes agree on all tables and factors */
+  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, for the tables and factors on which lanes agreed last: */
   const REAL *of[DIM];
-  REAL        weight;
+  REAL        factor[DIM + 1];
 } Solver;
 
 /* Function i of the first cell, mirrored about the patch's middle, is Sign(i) times function Mirror(i): the thin basis is in reverse order,
@@ -106,15 +106,23 @@ INLINE void Contract(const int n, const Table *table, int back, int slow, int fa
   }
 }
 
-/* weight / (sum of eigenvalues + reaction weight), or 0 if the divisor is not above the cutoff */
-INLINE V Inverse(const VpPatchView *view, V sum, V weight)
+/* 1 / (sum of eigenvalues and reaction), or 0 if the divisor is not above the cutoff */
+INLINE V Inverse(const VpPatchView *view, V sum)
 {
-  sum += (REAL)view->reaction * weight;
-  return (V)((VI)(weight / sum) & (sum > (REAL)view->cutoff));
+  return (V)((VI)(1 / sum) & (sum > (REAL)view->cutoff));
 }
 
-/* Sets the tables of patches j[0..W) and, if the lanes agree, the inverse eigenvalue sums. */
-INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, REAL weight[W])
+/* VpPatchView.factor of patches j[0..W) */
+INLINE void ReadFactors(const VpPatchView *view, const int32_t j[W], REAL factor[DIM + 1][W])
+{
+  const REAL *all = view->factor;
+
+  for (int l = 0; l < W; l++)
+    for (int i = 0; i <= DIM; i++) factor[i][l] = all ? all[(size_t)j[l] * (DIM + 1) + i] : i < DIM ? 1 : (REAL)view->reaction;
+}
+
+/* Sets the tables of patches j[0..W), their factors, and, if the lanes agree, the inverse eigenvalue sums. */
+INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, REAL factor[DIM + 1][W])
 {
   const int m = 2 * n;
   int       known = 1;
@@ -125,22 +133,23 @@ INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W],
     s->agree &= s->table[d].agree;
     known &= s->of[d] == s->table[d].F[0];
   }
-  for (int l = 0; l < W; l++) {
-    weight[l] = view->weight ? ((const REAL *)view->weight)[j[l]] : 1;
-    s->agree &= weight[l] == weight[0];
+  ReadFactors(view, j, factor);
+  for (int i = 0; i <= DIM; i++) {
+    for (int l = 1; l < W; l++) s->agree &= factor[i][l] == factor[i][0];
+    known &= s->factor[i] == factor[i][0];
   }
-  if (!s->agree || (known && s->weight == weight[0])) return;
+  if (!s->agree || known) return;
   for (int d = 0; d < DIM; d++) s->of[d] = s->table[d].F[0];
-  s->weight = weight[0];
+  for (int i = 0; i <= DIM; i++) s->factor[i] = factor[i][0];
   for (int i = 0; i < Power(m); i++) {
-    REAL sum = (REAL)view->reaction * weight[0];
-    for (int d = 0, k = i; d < DIM; d++, k /= m) sum += s->of[d][VpLambdaAt(m) + k % m];
-    s->inverse[i] = sum > (REAL)view->cutoff ? weight[0] / sum : 0;
+    REAL sum = factor[DIM][0];
+    for (int d = 0, k = i; d < DIM; d++, k /= m) sum += factor[d][0] * s->of[d][VpLambdaAt(m) + k % m];
+    s->inverse[i] = sum > (REAL)view->cutoff ? 1 / sum : 0;
   }
 }
 
-/* Multiplies plane z of modes by the inverse eigenvalue sums. */
-INLINE void ScalePlane(const VpPatchView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
+/* Multiplies plane z of modes by the inverse eigenvalue sums. lambda: times factors, those of direction 0 plus the reaction */
+INLINE void ScalePlane(const VpPatchView *view, const int n, const Solver *s, const V lambda[][M], int z, V v[])
 {
   const int m = 2 * n;
 
@@ -149,11 +158,9 @@ INLINE void ScalePlane(const VpPatchView *view, const int n, const Solver *s, co
     return;
   }
   for (int y = 0; y < m; y++) {
-    for (int x = 0; x < m; x++) {
-      V sum = lambda[0][x] + lambda[1][y];
-      if (DIM == 3) sum += lambda[DIM - 1][z];
-      v[y * m + x] *= Inverse(view, sum, Load(weight));
-    }
+    V rest = lambda[1][y];
+    if (DIM == 3) rest += lambda[DIM - 1][z];
+    for (int x = 0; x < m; x++) v[y * m + x] *= Inverse(view, lambda[0][x] + rest);
   }
 }
 
@@ -162,17 +169,21 @@ INLINE void InvertPatches(const VpPatchView *view, const int n, const int32_t j[
 {
   const int    m = 2 * n, planes = DIM == 3 ? m : 1;
   const Table *x = &s->table[0], *y = &s->table[1], *z = &s->table[DIM - 1];
-  REAL         weight[W];
+  REAL         factor[DIM + 1][W];
   V            lambda[DIM][M];
 
-  SetPatches(view, n, j, s, weight);
-  for (int d = 0; d < DIM && !s->agree; d++) LoadLanes(m, s->table[d].F, VpLambdaAt(m), lambda[d]);
+  SetPatches(view, n, j, s, factor);
+  for (int d = 0; d < DIM && !s->agree; d++) {
+    LoadLanes(m, s->table[d].F, VpLambdaAt(m), lambda[d]);
+    for (int k = 0; k < m; k++) lambda[d][k] *= Load(factor[d]);
+    for (int k = 0; k < m && d == 0; k++) lambda[d][k] += Load(factor[DIM]);
+  }
   if (DIM == 3) s->contract(z, 0, 1, m * m, ahead, v);
   for (int p = 0; p < planes; p++) {
     V *plane = v + p * m * m;
     s->contract(y, 0, 1, m, ahead, plane);
     s->contract(x, 0, m, 1, ahead, plane);
-    ScalePlane(view, n, s, lambda, weight, p, plane);
+    ScalePlane(view, n, s, lambda, p, plane);
     s->contract(x, 1, m, 1, ahead, plane);
     s->contract(y, 1, 1, m, ahead, plane);
   }
