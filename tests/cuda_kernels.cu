@@ -253,7 +253,7 @@ static void CheckLayers(int dim, int k, int L, bool single, const double *h, con
   c.Smoother(sorted ? "layers, sorted" : "layers", VP_MODE_CORRECT, 100);
 }
 
-/* a coefficient of size `about` that varies over cells of one size, with the tables of common patches */
+/* a coefficient of size `about` that varies over cells of one size, a tensor in the space full, with the tables of common patches */
 static void CheckVarying(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction, double about)
 {
   for (VpSpace space : {VP_SPACE_FULL, VP_SPACE_DIRICHLET}) {
@@ -263,7 +263,7 @@ static void CheckVarying(int dim, int k, int L, bool single, const double *h, co
     MakeLines(c.v, 0);
     MakePatches(c.v, space);
     c.v.reaction = reaction;
-    MakeVarying(c.v, about);
+    MakeVarying(c.v, about, space == VP_SPACE_FULL ? dim : 1);
     c.Start(single, c.v.ncell);
     c.Smoother("varying, exact", VP_MODE_CORRECT, 100);
     if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_MODE_LOCAL, 100);
@@ -309,7 +309,7 @@ static void CheckSorts(int dim, int k, int L, bool single, const double *h, cons
   MakeLines(c.v, 0);
   MakePatches(c.v, VP_SPACE_FULL);
   c.v.reaction = reaction;
-  MakeVarying(c.v, 1);
+  MakeVarying(c.v, 1, 1);
   c.v.common.found = PETSC_FALSE;
   c.Start(single, c.v.ncell);
   c.Smoother("varying, sorted", VP_MODE_CORRECT, 100);

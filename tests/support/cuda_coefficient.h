@@ -2,6 +2,14 @@
 #pragma once
 #include "cuda_level.h"
 
+/* the coefficient of a cell along d */
+static double CoefficientOf(const Level &v, int32_t cell, int d)
+{
+  const size_t directions = v.coefficient.size() / v.ncell;
+
+  return v.coefficient[cell * directions + (directions > 1 ? d : 0)];
+}
+
 /* one line per cell and direction, with the cell's coefficient */
 static void MakeLinesOf(Level &v)
 {
@@ -16,11 +24,11 @@ static void MakeLinesOf(Level &v)
   }
   for (int32_t e = 0; e < v.ncell * v.dim; e++) {
     const int d = e % v.dim;
-    VpLineKey key = {v.h[d], v.coefficient[e / v.dim], {}, {v.h[d], v.h[d]}, {}, 0};
+    VpLineKey key = {v.h[d], CoefficientOf(v, e / v.dim, d), {}, {v.h[d], v.h[d]}, {}, 0};
     for (int s = 0; s < 2; s++) {
       const int32_t beyond = v.neighbor[(size_t)2 * e + s];
       key.side[s] = beyond < 0 ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR;
-      key.a_beyond[s] = beyond < 0 ? 0 : v.coefficient[beyond];
+      key.a_beyond[s] = beyond < 0 ? 0 : CoefficientOf(v, beyond, d);
     }
     for (int without = 0; without < 3; without++) {
       VpLineKey part = key;
@@ -32,10 +40,10 @@ static void MakeLinesOf(Level &v)
   }
 }
 
-/* a random coefficient of size `about` in each cell, and random factors of patches. Requires: MakePatches() */
-static void MakeVarying(Level &v, double about)
+/* random coefficients of size `about` in each cell, and random factors of patches. Requires: MakePatches() */
+static void MakeVarying(Level &v, double about, int directions)
 {
-  for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(about * (2 + Random())));
+  for (int32_t i = 0; i < v.ncell * directions; i++) v.coefficient.push_back((double)(float)(about * (2 + Random())));
   MakeLinesOf(v);
   v.factor = RandomReals((v.patch.size() >> v.dim) * (v.dim + 1));
   for (double &a : v.factor) a = about / (a + 2);
