@@ -25,32 +25,40 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-template <class S, bool RESIDUAL, class Hanging>
+template <class S, bool RESIDUAL, class Numbers, class Hanging>
 __global__ void __launch_bounds__(S::threads, S::least)
   ApplyTiles(const __grid_constant__ TileTables<S::n> t, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
-             const int32_t *list, int32_t start, const double *b, double *y)
+             const __grid_constant__ CellNumbers of, const int32_t *list, int32_t start, const double *b, double *y)
 {
   extern __shared__ double X[];
   double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
   const size_t             at = (size_t)first * S::values;
+  Numbers                  numbers;
 
   CopyTile<S>(f.x + at, X);
+  if constexpr (Numbers::varies) {
+    numbers.of = Y + S::size;
+    of.Load<S>(f, first, Y + S::size);
+  }
   if (threadIdx.x == 0 && blockIdx.x + Ahead<S>() < gridDim.x) PrefetchTile<S>(f.x + at + (size_t)Ahead<S>() * S::cells * S::values);
   const TileTraces<S, 0> T0 = LoadTraces<S, 0>(t, f, first, hanging);
   const TileTraces<S, 1> T1 = LoadTraces<S, 1>(t, f, first, hanging);
   const TileTraces<S, 2> T2 = LoadTraces<S, 2>(t, f, first, hanging);
   AwaitCopy();
-  ApplyLines<S, 0>(t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
+  ApplyLines<S, 0>(
+    t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; }, numbers);
   __syncthreads();
-  ApplyLines<S, 1>(t, T1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
+  ApplyLines<S, 1>(
+    t, T1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; }, numbers);
   __syncthreads();
   const double *from = b + at;
   double       *to = y + at;
-  ApplyLines<S, 2>(t, T2, X, [=](int, int, int i, int place, int in, double v) {
-    const double sum = Y[in + i * S::sz] + v;
+  auto          store = [=](int, int, int i, int place, int in, double v) {
+    const double sum = Y[in + i * S::sz] + (Numbers::varies ? v + t.reaction * X[in + i * S::sz] : v);
     to[place + i * S::n * S::n] = RESIDUAL ? from[place + i * S::n * S::n] - sum : sum;
-  });
+  };
+  ApplyLines<S, 2>(t, T2, X, store, numbers);
 }
 
 /* Finds the HangingTraces of the sides of faces list[0], ..., list[n - 1]. */
@@ -148,14 +156,16 @@ struct Operator {
                         cell.start, count, (const T *)b, (T *)y);
   }
 
-  template <class Hanging>
-  static PetscErrorCode ApplyToTiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border, const void *b,
-                                     void *y)
+  template <class Numbers, class Hanging>
+  static PetscErrorCode ApplyToTiles(const VpView *view, const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border,
+                                     const void *b, void *y)
   {
     typedef TilesFor<N, Hanging> Tiles;
-    auto                         kernel = b ? ApplyTiles<Tiles, true, Hanging> : ApplyTiles<Tiles, false, Hanging>;
+    auto                         kernel = b ? ApplyTiles<Tiles, true, Numbers, Hanging> : ApplyTiles<Tiles, false, Numbers, Hanging>;
+    const size_t                 bytes = 2 * Tiles::bytes + (Numbers::varies ? OwnNumbers<Tiles>::size * sizeof(double) : 0);
+    const CellNumbers            of = {(const double *)view->coefficient, view->directions};
 
-    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[border], Tiles::threads, 2 * Tiles::bytes}, size.tables, f, hanging,
+    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[border], Tiles::threads, bytes}, size.tables, f, hanging, of,
                         size.tile.List(border), size.tile.start, (const double *)b, (double *)y);
   }
 
@@ -163,8 +173,16 @@ struct Operator {
   static PetscErrorCode ApplyToAll(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last,
                                    VpGhosts ghosts, const void *b, void *y)
   {
-    return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
-      view, first, last, f.x, ghosts, [=](const auto &size, int border) { return ApplyToTiles(f, hanging, size, border, b, y); },
+    typedef TilesFor<N, Hanging> Tiles;
+
+    return VpCudaOnTiles<DIM, Tiles, true>(
+      view, first, last, f.x, ghosts,
+      [=](const auto &size, int border) {
+        if constexpr (std::is_same<Hanging, NoHangingTraces<T>>::value) {
+          if (size.varies) return ApplyToTiles<OwnNumbers<Tiles>>(view, f, hanging, size, border, b, y);
+        }
+        return ApplyToTiles<SameNumbers<Tiles>>(view, f, hanging, size, border, b, y);
+      },
       [=](const SplitCells &cell, int border) { return ApplyToCells(f, hanging, cell, border, b, y); });
   }
 

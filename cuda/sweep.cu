@@ -72,10 +72,14 @@ struct SweepKernels {
     /* of the cells around a list's patches */
     CellCoefficients<T> Coefficients(const PatchList &list) const
     {
-      const VpPatchView *p = setup.patches;
-      const T            reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
+      const VpView *view = setup.view;
 
-      return {mode, (const T *)p->coefficient, (const T *)p->factor, (const int32_t *)list.numbers.p, reaction, p->directions};
+      return {mode,
+              (const T *)view->coefficient,
+              (const T *)setup.patches->factor,
+              (const int32_t *)list.numbers.p,
+              (T)view->reaction,
+              view->directions};
     }
   };
 

@@ -80,6 +80,7 @@ struct TileTables {
   double g[3][2][N];         /* [direction][value, slope] what the traces beyond the upper side add; mirrored at the lower one */
   double value[2], slope[4]; /* traces of the first functions at the upper end */
   double boundary[3][2][4];  /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
+  double reaction;           /* where cells have coefficients of their own; else D has it */
   double hanging[3][3];      /* [direction] what (V, Q) of HangingTraces add to those beyond: V' += h[0] Q, Q' += h[1] V + h[2] Q */
 };
 
@@ -236,14 +237,56 @@ __device__ __forceinline__ TileTraces<S, DIR> GhostTraces(const TileTables<S::n>
   return T;
 }
 
+/* Whether the cells of a tile have coefficients of their own. If so, `of` is in shared memory and has, for every cell and direction, a and
+   the harmonic means at the lower and the upper side, and tables are those of a = 1, with D without terms of faces. */
+template <class S>
+struct SameNumbers {
+  static constexpr bool varies = false;
+};
+template <class S>
+struct OwnNumbers {
+  static constexpr bool varies = true;
+  static constexpr int  size = S::cells * 9;
+  const double         *of; /* [cells][3][a, lower, upper] */
+
+  __device__ __forceinline__ double At(int cell, int d, int which) const
+  {
+    return of[(cell * 3 + d) * 3 + which];
+  }
+};
+/* VpView's coefficients of cells */
+struct CellNumbers {
+  const double *coefficient;
+  int           directions;
+
+  __device__ __forceinline__ double At(int32_t cell, int d) const
+  {
+    return __ldg(coefficient + (size_t)cell * directions + (directions > 1 ? d : 0));
+  }
+  /* to = OwnNumbers::of of the tile with this first cell. Requires: threads wait for one another before it is read. */
+  template <class S>
+  __device__ __forceinline__ void Load(const Field<double> &f, int32_t first, double *to) const
+  {
+    for (int i = threadIdx.x; i < S::cells * 6; i += S::threads) {
+      const int     d = i / 2 % 3;
+      const int32_t cell = first + i / 6, beyond = __ldg(f.neighbor + (size_t)first * 6 + i);
+      const double  a = At(cell, d);
+
+      to[i / 2 * 3 + 1 + i % 2] = beyond < 0 ? a : HarmonicMean(a, At(beyond, d));
+      if (i % 2 == 0) to[i / 2 * 3] = a;
+    }
+  }
+};
+
 /* D_d x on the thread's lines along DIR. Calls to(round, c, i, at, in, value) for function i in the line's cell c, `at` and `in` being the
    places of the line's part in the cell in the vector and in shared memory. */
-template <class S, int DIR, class To>
-__device__ __forceinline__ void ApplyLines(const TileTables<S::n> &t, const TileTraces<S, DIR> &T, const double *X, To to)
+template <class S, int DIR, class To, class Numbers = SameNumbers<S>>
+__device__ __forceinline__ void ApplyLines(const TileTables<S::n> &t, const TileTraces<S, DIR> &T, const double *X, To to,
+                                           const Numbers &numbers = Numbers())
 {
   constexpr int C = S::extent(DIR), nt = VpDenseLayers(S::n), step = DIR == 0 ? 1 : DIR == 1 ? S::sy : S::sz;
 
-  ForLines<S, DIR>([&](int r, int, int at, int in) {
+  ForLines<S, DIR>([&](int r, int cell, int at, int in) {
     double u[C][S::n], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
 
     UNROLL (int c = 0; c < C; c++) {
@@ -256,14 +299,28 @@ __device__ __forceinline__ void ApplyLines(const TileTables<S::n> &t, const Tile
       if (nt > 3) Q[c][1] += t.slope[3] * u[c][nt > 3 ? 3 : 0];
     }
     UNROLL (int c = 0; c < C; c++) {
-      const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
-      const double Vl = c ? V[below][0] + V[below][1] : T.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : T.Q[r][0];
-      const double Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1];
+      const int below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
+      double    Vl = c ? V[below][0] + V[below][1] : T.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : T.Q[r][0];
+      double    Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1], a = 1;
+      if constexpr (Numbers::varies) {
+        const int    of = cell | S::spread(DIR, c);
+        const double lower = numbers.At(of, DIR, 1), upper = numbers.At(of, DIR, 2);
+        a = numbers.At(of, DIR, 0);
+        Vl = lower * (Vl - (V[c][0] - V[c][1]));
+        Ql = lower * (Ql - (Q[c][0] - Q[c][1]));
+        Vu = upper * (Vu - (V[c][0] + V[c][1]));
+        Qu = upper * (Qu - (Q[c][0] + Q[c][1]));
+      }
       const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
       UNROLL (int i = 0; i < S::n; i++) {
         double sum = t.g[DIR][0][i] * Vs[i % 2];
         sum += t.g[DIR][1][i] * Qs[i % 2];
-        UNROLL (int j = i % 2; j < S::n; j += 2) sum += t.D[DIR][i * S::n + j] * u[c][j];
+        if constexpr (Numbers::varies) {
+          double inner = 0;
+          UNROLL (int j = i % 2; j < S::n; j += 2) inner += t.D[DIR][i * S::n + j] * u[c][j];
+          sum += a * inner;
+        } else
+          UNROLL (int j = i % 2; j < S::n; j += 2) sum += t.D[DIR][i * S::n + j] * u[c][j];
         to(r, c, i, at + S::spread(DIR, c) * S::values, in + c * S::cs(DIR), sum);
       }
     }
@@ -297,12 +354,13 @@ __device__ __forceinline__ void AwaitCopy()
   __syncthreads();
 }
 
-/* The tiles of a range with cells of one size, whose common lines these cells have. TilePlan has the tiles of all sizes, and all other
-   cells. */
+/* The tiles of a range with cells of one size, whose common lines these cells have, or, if it `varies`, coefficients of their own. TilePlan
+   has the tiles of all sizes, and all other cells. */
 template <int N>
 struct SizeTiles {
   SplitCells    tile;
   TileTables<N> tables;
+  bool          varies;
 };
 template <class S>
 struct TilePlan {
@@ -330,12 +388,13 @@ __host__ __device__ constexpr int32_t Ahead()
   return VP_AHEAD_BYTES / (S::cells * S::values * (int)sizeof(double)) + 1;
 }
 
+/* vary: with tiles whose cells have coefficients of their own */
 template <class S>
-PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<S> **);
+PetscErrorCode VpCudaTilePlan(const VpView *, bool vary, int32_t first, int32_t last, TilePlan<S> **);
 
 /* For inner cells of a range, then for those at the border, calls tiles(size, border) for every size of tiles S, then cells(cell, border)
-   for the other cells. If x or the mesh allows no tiles, calls cells() alone. */
-template <int DIM, class S, class T, class OnTiles, class OnCells>
+   for the other cells. If x or the mesh allows no tiles, calls cells() alone. VARY: as in VpCudaTilePlan() */
+template <int DIM, class S, bool VARY, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {
   SplitCells *all = NULL;
@@ -344,7 +403,7 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
   if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
     TilePlan<S> *plan = NULL;
 
-    PetscCall(VpCudaTilePlan<S>(view, first, last, &plan));
+    PetscCall(VpCudaTilePlan<S>(view, VARY, first, last, &plan));
     if (plan->HasTiles() && ReadsPairs(x)) {
       auto run = [=](int border) {
         PetscFunctionBegin;

@@ -268,6 +268,15 @@ static void CheckVarying(int dim, int k, int L, bool single, const double *h, co
     c.Smoother("varying, exact", VP_MODE_CORRECT, 100);
     if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_MODE_LOCAL, 100);
   }
+  for (int directions : {1, dim}) {
+    Check c;
+
+    MakeMesh(c.v, dim, k, L, false, h, sides);
+    c.v.reaction = reaction;
+    MakeVarying(c.v, about, directions);
+    c.Start(single, c.v.ncell);
+    c.Operator("varying", 0, c.v.ncell);
+  }
 }
 
 /* spaces that lack functions at the sides of a patch; patches with the common tables have a kernel of their own */

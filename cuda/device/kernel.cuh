@@ -242,6 +242,9 @@ __device__ __forceinline__ int BufferOf(unsigned cover, unsigned done)
   return __popc(cover & done) & 1;
 }
 
+template <class T>
+VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
+
 __device__ __forceinline__ float Reciprocal(float a)
 {
   float r;

@@ -8,9 +8,6 @@ struct OneCoefficient {
   static constexpr bool varies = false;
 };
 
-template <class T>
-VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
-
 /* Coefficients vary, or patches compute their own residual: what a launch works on in addition to PatchWork. */
 template <class T>
 struct CellCoefficients {

@@ -115,11 +115,11 @@ struct SweepSetup {
   /* the line of cells inside along d: the common one or, if the coefficient varies, the line of coefficient 1 */
   bool HasInside() const
   {
-    return Uniform() ? view->common.found != PETSC_FALSE : patches->unit != NULL;
+    return Uniform() ? view->common.found != PETSC_FALSE : view->unit != NULL;
   }
   PetscErrorCode Inside(int d, T (&line)[VpLineSize(N)]) const
   {
-    return VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line);
+    return VpCudaFetchEntry(Uniform() ? view->lines : view->unit, Uniform() ? view->common.inside[d] : d, line);
   }
   /* whether the kernels of like patches take the view's traces and eigenvalues */
   bool Can() const
@@ -189,7 +189,7 @@ struct SweepSetup {
     T line[VpLineSize(N)], traces[2][2][Map::nt];
 
     PetscFunctionBegin;
-    if (!Uniform() && !patches->unit) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!Uniform() && !view->unit) PetscFunctionReturn(PETSC_SUCCESS);
     VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
       PetscCall(Inside(d, line));

@@ -3,10 +3,10 @@
 #include <cstring>
 
 namespace vpatchdg::tile {
-/* flag[t] = cells [start + t step, .. + T) are a tile */
+/* flag[t] = cells [start + t step, .. + T) are a tile. varies: with any coefficients; then boundaries must have the domain's conditions */
 template <class S>
-__global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start,
-                          int32_t step, int32_t count, uint8_t *flag)
+__global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, bool varies, int32_t last,
+                          int32_t start, int32_t step, int32_t count, uint8_t *flag)
 {
   const int32_t t = blockIdx.x * blockDim.y + threadIdx.y;
   bool          good = t < count;
@@ -23,10 +23,11 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
           const int32_t beyond = f.neighbor[(size_t)cell * 6 + 2 * d + s];
           const int     to = c + (s ? 1 : -1);
           if (to >= 0 && to < S::extent(d)) good = good && beyond == (int32_t)tile + (rest | S::spread(d, to));
+          else if (varies) good = good && (beyond >= 0 || beyond == -1 - (2 * d + s));
           else if (beyond == VP_HANGING) entry = common.hanging[d][s];
           else if (beyond < 0) entry = common.bounded[d][s];
         }
-        good = good && entry >= 0 && f.line[(size_t)cell * 3 + d] == entry;
+        good = good && (varies || (entry >= 0 && f.line[(size_t)cell * 3 + d] == entry));
       }
     }
   }
@@ -38,17 +39,31 @@ template <class S>
 struct TileSetup {
   static constexpr int N = S::n, T = S::cells;
 
-  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, const double hanging[3][3], TileTables<N> *t)
+  /* Takes what faces add out of D. A face's term is that of the difference of the traces beyond and own ones. */
+  static void TakeFaces(const double line[], const double traces[2][2][VpDenseLayers(N)], double D[])
+  {
+    for (int s = 0; s < 2; s++)
+      for (int f = 0; f < 2; f++)
+        for (int i = 0; i < N; i++)
+          for (int j = 0; j < VpDenseLayers(N); j++) D[i * N + j] += line[VpLineSide(N, s) + f * N + i] * traces[s][f][j];
+    for (int i = 0; i < N; i++)
+      for (int j = 1 - i % 2; j < N; j += 2) D[i * N + j] = 0;
+  }
+
+  /* common: NULL if coefficients vary */
+  static PetscErrorCode Tables(const VpView *view, const VpCommon *common, const double hanging[3][3], TileTables<N> *t)
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
     PetscFunctionBegin;
     VpTabulate(VpBasisTrace, view->basis, traces);
+    t->reaction = view->reaction;
     for (int i = 0; i < 2; i++) t->value[i] = traces[1][0][i];
     for (int i = 0; i < VpDenseLayers(N); i++) t->slope[i] = traces[1][1][i];
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetchEntry(view->lines, common.inside[d], line));
+      PetscCall(VpCudaFetchEntry(common ? view->lines : view->unit, common ? common->inside[d] : d, line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
+      if (!common) TakeFaces(line, traces, t->D[d]);
       PetscCall(PetscArraycpy(t->g[d][0], line + VpLineSide(N, 1), 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
       PetscCall(PetscArraycpy(t->hanging[d], hanging[d], 3));
@@ -77,7 +92,7 @@ struct TileSetup {
       return found ? start + (int32_t)((const uint8_t *)found - flag.data()) * step : none;
     }
   };
-  static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last, Candidates *c)
+  static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon *common, int32_t first, int32_t last, Candidates *c)
   {
     VpArray device;
 
@@ -86,28 +101,31 @@ struct TileSetup {
     c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
     c->flag.resize(c->count);
     PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, f, common, last, c->start,
-                           c->step, c->count, (uint8_t *)device.p));
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, f,
+                           common ? *common : VpCommon(), !common, last, c->start, c->step, c->count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* adds the tiles of cells with the common lines, or of size number which - 1, and marks their cells as taken */
+  /* adds the tiles of cells that are not taken and have the common lines, are of size number which - 1, or, for which < 0, have any
+     coefficients; marks their cells as taken */
   static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, int which, int32_t first, int32_t last, const uint8_t *reads,
                                 std::vector<uint8_t> *taken, TilePlan<S> *plan)
   {
-    const VpCommon               &common = which ? view->size[which - 1] : view->common;
+    const VpCommon               *common = which < 0 ? NULL : which ? &view->size[which - 1] : &view->common;
     std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
     std::vector<int32_t>          tile;
     Candidates                    c;
 
     PetscFunctionBegin;
-    PetscCall(Tables(view, common, view->hanging[which], &size->tables));
+    PetscCall(Tables(view, common, view->hanging[PetscMax(which, 0)], &size->tables));
+    size->varies = !common;
     PetscCall(Find(view, f, common, first, last, &c));
     size->tile.start = c.start;
     for (int border = 0; border < 2; border++) {
       const size_t before = tile.size();
       for (int32_t cell = c.Next(first, last); cell < last; cell = c.Next(cell + T, last)) {
+        if (memchr(taken->data() + (cell - first), 1, T)) continue;
         if ((reads && memchr(reads + (cell - first), 1, T) ? VP_BORDER : VP_INNER) != border) continue;
         tile.push_back(cell);
         memset(taken->data() + (cell - first), 1, T);
@@ -120,14 +138,15 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<S> *plan)
+  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, bool vary, int32_t first, int32_t last, TilePlan<S> *plan)
   {
     std::vector<uint8_t> taken((size_t)(last - first), 0);
     uint8_t             *reads;
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    for (int i = 0; i <= view->nsize; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
+    for (int i = 0; i <= view->nsize && view->common.found; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
+    if (vary && view->unit) PetscCall(AddSize(view, f, -1, first, last, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
     if (rest && plan->HasTiles()) PetscCall(VpCudaListCells(first, last, reads, taken.data(), &plan->cell));
     PetscCall(PetscFree(reads));
@@ -136,23 +155,23 @@ struct TileSetup {
 };
 
 template <class S>
-PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, TilePlan<S> **plan)
+PetscErrorCode VpCudaTilePlan(const VpView *view, bool vary, int32_t first, int32_t last, TilePlan<S> **plan)
 {
   auto fill = [=](TilePlan<S> *p) {
     PetscFunctionBegin;
-    if (view->common.found && view->nt == VpDenseLayers(S::n))
-      PetscCall(TileSetup<S>::Lists(view, Field<double>(view, NULL, NULL), first, last, p));
+    if ((view->common.found || (vary && view->unit)) && view->nt == VpDenseLayers(S::n))
+      PetscCall(TileSetup<S>::Lists(view, Field<double>(view, NULL, NULL), vary, first, last, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
   TilesOf<S> &plans = VpCudaPlans<TilePlans<double, 3, S::n>>(view);
 
-  return plans.tiles.Get(first, last, plan, fill);
+  return plans.tiles[vary].Get(first, last, plan, fill);
 }
 
 #define VP_DEGREE(k) \
-  template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Tile<k + 1>> **); \
-  template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Octet<k + 1>> **);
+  template PetscErrorCode VpCudaTilePlan(const VpView *, bool, int32_t, int32_t, TilePlan<Tile<k + 1>> **); \
+  template PetscErrorCode VpCudaTilePlan(const VpView *, bool, int32_t, int32_t, TilePlan<Octet<k + 1>> **);
 #include "../../src/kernels/degrees.def"
 #undef VP_DEGREE
 } // namespace vpatchdg::tile

@@ -11,7 +11,7 @@ struct CellPlans : VpPlans {
 /* of views that may have tiles, of either shape */
 template <class S>
 struct TilesOf {
-  VpByRange<vpatchdg::tile::TilePlan<S>> tiles;
+  VpByRange<vpatchdg::tile::TilePlan<S>> tiles[2]; /* [vary] */
 };
 template <class T, int DIM, int N>
 struct TilePlans : CellPlans {

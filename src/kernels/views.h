@@ -143,6 +143,11 @@ typedef struct {
   int            nsize;               /* number of other cell sizes, on adaptive meshes */
   VpCommon       size[VP_MOST_SIZES]; /* the common lines of these sizes */
   double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of these lines */
+  const void    *unit;             /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one
+                                      size */
+  const void    *coefficient;      /* [nlocal][directions] a, if there is `unit` */
+  int            directions;       /* 1, or dim where a is a diagonal tensor */
+  double         reaction;         /* of cells, if there is `unit` */
   double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
   double         ending[4];        /* the same matrix of the level's end, for lines that are `inside` otherwise */
   int64_t        position;         /* number of cell 0 among the cells of all ranks. If boxes are halved equally often in all directions,
@@ -175,10 +180,7 @@ typedef struct {
   const uint8_t *cover; /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
   const void    *drop;  /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_MODE_LOCAL is used */
-  const void    *unit;  /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
-  const void    *coefficient; /* [nlocal][directions] a, if there is `unit`; then the view of the cells has `outside` */
-  int            directions;  /* 1, or dim where a is a diagonal tensor */
-  VpPlans       *plans;       /* as in VpView */
+  VpPlans       *plans; /* as in VpView */
 } VpPatchView;
 
 /* The interface patches at a level's end: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of the

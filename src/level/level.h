@@ -44,7 +44,7 @@ struct VpLevel_ {
   const VpOps     *ops;
   VpView           view;
   VpView           nodal;     /* of a nodal problem, else empty: the view with the matrices by which vectors enter and leave */
-  PetscReal        common[3]; /* size of the cells with the view's common lines; of all cells if the patches have `unit` */
+  PetscReal        common[3]; /* size of the cells with the view's common lines; of all cells if the view has `unit` */
   VpTransferView   transfer;  /* empty until VpLevelSetTransfer */
   size_t           real;      /* bytes of a number */
   size_t           block;     /* bytes of a cell: real n^dim */
@@ -92,10 +92,8 @@ PetscErrorCode          VpMoveDestroy(VpMove *);
 PetscErrorCode          VpRestrict(VpLevel fine, VpMove, VpVector r, VpVector b);
 PetscErrorCode          VpProlong(VpLevel fine, VpMove, VpVector xc, int32_t count, PetscBool add, void *x);
 
-/* linetables.c: VpLevelPlaceDrops makes VpPatchView.drop. VpLevelPlaceUnit makes `unit` and `coefficient`, and sets view.outside and
-   `common` of the level. VpLevelPlaceBlocks fills a VpCellView but for `cell`. */
+/* linetables.c: VpLevelPlaceDrops makes VpPatchView.drop. VpLevelPlaceBlocks fills a VpCellView but for `cell`. */
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
-PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
 /* linetables.c: key of a cell's line along d. relative: coefficients are divided by the cell's largest one, and their ratios rounded to
    1/VP_RATIO_STEPS of an octave */

@@ -197,6 +197,64 @@ static PetscErrorCode PlaceEntries(VpLevel level, const VpLines *lines, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether all cells have one size; then size[d] is that size. */
+static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
+{
+  for (int d = 0; d < mesh->dim; d++) {
+    size[d] = VpLatticeSize(mesh->geometry->lattice, 0, d);
+    for (int32_t box = 1; box < mesh->geometry->domain->nbox; box++) {
+      if (VpWord(VpLatticeSize(mesh->geometry->lattice, box, d)) != VpWord(size[d])) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* a [view.nlocal][directions] = the coefficients of own cells and of those beyond their sides */
+static void CopyCoefficients(VpLevel level, int directions, double a[])
+{
+  const VpMesh   mesh = level->mesh;
+  const int32_t *beyond = level->reads == VP_GHOST_SIDE && mesh->shared->n ? mesh->shared->beyond : mesh->neighbor;
+  const int      nside = 2 * mesh->dim;
+
+  for (int d = 0; d < directions; d++) {
+    for (int32_t cell = 0; cell < level->view.nsweep; cell++) a[cell * directions + d] = VpLevelCoefficient(level, cell, d);
+    for (int32_t i = 0; i < level->view.nsweep * nside; i++) {
+      if (beyond[i] >= level->view.nsweep) a[beyond[i] * directions + d] = VpLevelCoefficient(level, mesh->neighbor[i], d);
+    }
+  }
+}
+
+/* Makes what the view has where coefficients vary over cells of one size. */
+static PetscErrorCode PlaceUnit(VpLevel level)
+{
+  const int     dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n), directions = VpProblemDirections(&level->problem);
+  const VpApart apart = level->problem.apart;
+  const size_t  count = (size_t)level->view.nlocal * (size_t)directions;
+  VpView       *view = &level->view;
+  PetscReal     h[3];
+  double       *table, *a;
+
+  PetscFunctionBegin;
+  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || VpMeshIsAdaptive(level->mesh) || !HaveOneSize(level->mesh, h))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(dim * size, &table));
+  PetscCall(PetscCalloc1(count, &a));
+  for (int d = 0; d < dim; d++) {
+    const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
+
+    VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
+    VpLevelSetOutside(level, d, &inside);
+  }
+  CopyCoefficients(level, directions, a);
+  view->directions = directions;
+  view->reaction = VpLevelReaction(level);
+  PetscCall(VpArraysPlaceReals(&level->arrays, table, (size_t)(dim * size), "operator tables", &view->unit));
+  PetscCall(VpArraysPlaceReals(&level->arrays, a, count, "coefficients", &view->coefficient));
+  PetscCall(PetscFree(table));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceLines(VpLevel level)
 {
   const size_t nline = (size_t)level->view.nsweep * level->mesh->dim;
@@ -210,44 +268,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   PetscCall(VpPlaceArray(&level->arrays, line, nline, "operator tables", &view->line));
   PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
   PetscCall(LinesDestroy(&lines, &line));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether all cells have one size; then size[d] is that size. */
-static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
-{
-  for (int d = 0; d < mesh->dim; d++) {
-    size[d] = VpLatticeSize(mesh->geometry->lattice, 0, d);
-    for (int32_t box = 1; box < mesh->geometry->domain->nbox; box++) {
-      if (VpWord(VpLatticeSize(mesh->geometry->lattice, box, d)) != VpWord(size[d])) return PETSC_FALSE;
-    }
-  }
-  return PETSC_TRUE;
-}
-
-PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *patches)
-{
-  const int     dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n);
-  const int     directions = VpProblemDirections(&level->problem);
-  const size_t  count = (size_t)level->view.nlocal * directions;
-  const VpApart apart = level->problem.apart;
-  PetscReal     h[3];
-  double       *table, *a;
-
-  PetscFunctionBegin;
-  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
-  patches->directions = directions;
-  PetscCall(PetscMalloc2(dim * size, &table, count, &a));
-  for (int d = 0; d < dim; d++) {
-    const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
-
-    VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
-    VpLevelSetOutside(level, d, &inside);
-  }
-  for (size_t i = 0; i < count; i++) a[i] = VpLevelCoefficient(level, (int32_t)(i / directions), (int)(i % directions));
-  PetscCall(VpArraysPlaceReals(arrays, table, (size_t)(dim * size), "operator tables", &patches->unit));
-  PetscCall(VpArraysPlaceReals(arrays, a, count, "coefficients", &patches->coefficient));
-  PetscCall(PetscFree2(table, a));
+  PetscCall(PlaceUnit(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

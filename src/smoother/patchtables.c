@@ -159,8 +159,7 @@ static PetscErrorCode FillView(const Solved *solved, VpArrays *arrays, VpPatchVi
 
   PetscFunctionBegin;
   *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelRest(level), .cutoff = IsSingular(level) ? 0 : -1};
-  PetscCall(VpLevelPlaceUnit(level, arrays, view));
-  view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
+  view->common = FindCommon(problems, (PetscBool)(level->view.unit != NULL));
   PetscCall(VpPlaceArray(arrays, patches->cell, n << dim, "patches", &view->patch));
   PetscCall(VpPlaceArray(arrays, problems->type, n * dim, "patches", &view->type));
   PetscCall(VpPlaceArray(arrays, patches->cover, VpPatchesCovers(patches) * level->mesh->nlocal, "patches", &view->cover));

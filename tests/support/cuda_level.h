@@ -313,8 +313,9 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
   w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.factor = place.Real(v.factor);
-  w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient),
-  w.patches.directions = v.coefficient.size() > (size_t)v.ncell ? v.dim : 1, w.patches.replaceable = place.Array(v.replaceable);
+  w.cells.unit = place.Real(v.unit), w.cells.coefficient = place.Real(v.coefficient),
+  w.cells.reaction = v.coefficient.empty() ? 0 : v.reaction;
+  w.cells.directions = v.coefficient.size() > (size_t)v.ncell ? v.dim : 1, w.patches.replaceable = place.Array(v.replaceable);
   w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);
