@@ -10,7 +10,8 @@
 #define FLEXIBLE 0.1   /* reduction of the residual by S where the outer KSP lets the preconditioner change ... */
 #define LINEAR   1e-10 /* ... and where it does not, so that S is nearly T^-1 */
 enum { MOST_ITERATIONS = 100 };
-#define THRESHOLD 0.08 /* of gamg's connections. With the default it needs several times as many iterations where there are layers. */
+#define THRESHOLD 0.08    /* of gamg's connections. With the default it needs several times as many iterations where there are layers. */
+enum { COARSEST = 1000 }; /* unknowns up to which gamg inverts a matrix. Below that, its levels have more latency than work. */
 
 typedef struct {
   VpCoarseSolver solver;
@@ -57,6 +58,7 @@ static PetscErrorCode PresetPC(KSP ksp, MatType type)
   PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
   PetscCall(PCGAMGSetNSmooths(pc, 0));
   PetscCall(PCGAMGSetAggressiveLevels(pc, 1));
+  PetscCall(PCGAMGSetCoarseEqLim(pc, COARSEST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
