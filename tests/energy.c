@@ -140,6 +140,36 @@ static PetscErrorCode unreached_constants_are_no_error(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscReal Layers(const PetscReal lower[], const PetscReal upper[], PetscReal value)
+{
+  return (PetscInt)(8 * (lower[1] + upper[1])) % 2 ? value : 1 / value;
+}
+
+/* A cycle that sees means over boxes does not find what it misses of an error. */
+static PetscErrorCode means_over_boxes_are_suspected(void)
+{
+  KSPConvergedReason reason;
+  PetscOptions       database;
+  Problem            p;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestOptionsPush("-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 40", &database));
+  PetscCall(Create(1, 1, &p));
+  PetscCall(TestOptionsPop(&database));
+  PetscCall(SetCoefficient(p.dm, Layers, 1e5));
+  PetscCall(VecSetRandom(p.x, NULL));
+  PetscCall(MatMult(p.A, p.x, p.b));
+  ListenBegin();
+  PetscCall(SolveWith(&p,
+                      "-ksp_type fgmres -pc_type vpatchdg -pc_vpatchdg_metric const -ksp_rtol 1e-6 -ksp_max_it 300 -ksp_gmres_restart 300",
+                      NULL, NULL, &reason));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(Said("vpatchdg: warning: KSP fgmres says CONVERGED_RTOL, but") == 1), "means_over_boxes_are_suspected: %s, %s",
+        KSPConvergedReasons[reason], FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* -A for both operators has negative energies throughout. */
 static PetscErrorCode negative_operators_converge(void)
 {
@@ -163,6 +193,7 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(hidden_errors_are_found(i));
   PetscCall(indefinite_preconditioners_are_told());
   PetscCall(negative_operators_converge());
+  PetscCall(means_over_boxes_are_suspected());
   PetscCall(unreached_constants_are_no_error());
   PetscCall(PetscFinalize());
   return TapEnd();

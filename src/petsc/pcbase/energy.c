@@ -129,6 +129,19 @@ static PetscBool IsFar(const VpPCBase *inverse)
   return (PetscBool)(inverse->range[1] * PetscMax(penalty, 1) > FAR * inverse->range[0]);
 }
 
+/* *unseen: about how much larger the error may be than what a cycle finds of it, if that sees means over boxes */
+static PetscErrorCode FindUnseen(const VpPCBase *inverse, PetscReal *unseen)
+{
+  PetscReal a[2];
+
+  PetscFunctionBegin;
+  *unseen = 1;
+  if (inverse->metric != VP_METRIC_CONST) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoefficientRange(inverse->op->mesh, &inverse->op->problem, a));
+  *unseen = PetscSqrtReal(a[1] / a[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the option to try */
 static const char *FindRemedy(KSP ksp, PetscReal missing)
 {
@@ -143,7 +156,7 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
 {
   VpPCBase   *inverse = pc->data;
   const char *prefix = VpPrefix((PetscObject)pc);
-  PetscReal   bnorm, xnorm;
+  PetscReal   bnorm, xnorm, unseen = 1;
   PetscBool   wanted;
   Missing     missing;
   char        remedy[96];
@@ -157,6 +170,8 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   if (bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EstimateMissing(ksp, b, x, &missing));
+  PetscCall(FindUnseen(inverse, &unseen));
+  missing.size *= unseen;
   if (missing.size <= PetscMax((IsEnergy(ksp) ? NATURAL : LITTLE) * ksp->rtol, ENOUGH)) {
     inverse->right = bnorm / xnorm;
     PetscFunctionReturn(PETSC_SUCCESS);
