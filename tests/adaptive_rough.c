@@ -137,20 +137,21 @@ static PetscErrorCode other_coefficients_keep_their_cycle(PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sweeps over single cells come first on the way down, in reverse order, as they come last on the way up. */
+/* Finite volumes of all leaves would not be symmetric. Sweeps over single cells take their place: they come first on the way down, in reverse
+   order, as they come last on the way up. */
 static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
 {
   PetscScalar  product[2];
   PetscOptions database;
-  PetscReal    size;
+  PetscReal    size, nu;
   Problem      p;
   Vec          z[2];
   DM           dm;
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(TestOptionsPush("-pc_vpatchdg_symmetric -pc_vpatchdg_cell_sweeps 2 -pc_vpatchdg_levels 0 -pc_vpatchdg_precision double "
-                            "-pc_vpatchdg_exchange color",
+  PetscCall(TestOptionsPush("-pc_vpatchdg_symmetric -pc_vpatchdg_levels 0 -pc_vpatchdg_precision double -pc_vpatchdg_exchange color "
+                            "-pc_vpatchdg_handover_ratio 3",
                             &database));
   PetscCall(CreateRough(r, &dm));
   PetscCall(ProblemOf(dm, NULL, &p));
@@ -165,9 +166,10 @@ static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
     PetscCall(VecDot(z[i], i ? p.x : p.b, &product[i]));
   }
   size = PetscAbsScalar(product[0]);
-  TapOk((PetscBool)(size > 0 && PetscAbsScalar(product[0] - product[1]) < 1e-10 * size),
-        "symmetric_with_sweeps_of_single_cells: %s, %dD, Q%d: %.12g, %.12g", fields[r->field], (int)r->dim, (int)r->degree,
-        (double)PetscRealPart(product[0]), (double)PetscRealPart(product[1]));
+  PetscCall(Nu(dm, p.b, KSPCG, NULL, &nu));
+  TapOk((PetscBool)(size > 0 && PetscAbsScalar(product[0] - product[1]) < 1e-10 * size && nu > 0 && nu < 21),
+        "symmetric_with_sweeps_of_single_cells: %s, %dD, Q%d: %.12g, %.12g; %.1f iterations of CG", fields[r->field], (int)r->dim,
+        (int)r->degree, (double)PetscRealPart(product[0]), (double)PetscRealPart(product[1]), (double)nu);
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&z[i]));
   PetscCall(ProblemDestroy(&p));
   PetscCall(TestOptionsPop(&database));

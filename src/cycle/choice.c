@@ -3,8 +3,8 @@
 
 #define VP_ROUGH 0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */
 
-/* the sweeps of single cells that follow those of patches, where levels end for the coefficient, or where patches have much too large a
-   reaction */
+/* the sweeps of single cells that follow those of patches, where levels end for the coefficient or should, or where patches have much too
+   large a reaction */
 #define CELL_RATIO     1.1
 #define REACTION_RATIO 10
 static PetscInt CellSweeps(int dim)
@@ -30,9 +30,9 @@ PetscErrorCode VpCycleChoose(VpCycle cycle)
 {
   const VpMesh          mesh = cycle->at[0].level->mesh;
   const VpCycleOptions *o = &cycle->options;
-  const PetscBool       ends = cycle->ends;
-  const PetscBool       reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
-  PetscBool             rough;
+  const PetscBool ends = cycle->ends, all = (PetscBool)(cycle->leaves.handed || cycle->leaves.rough), follows = (PetscBool)(ends || all);
+  const PetscBool reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
+  PetscBool       rough;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
@@ -41,9 +41,9 @@ PetscErrorCode VpCycleChoose(VpCycle cycle)
   cycle->chosen.type = o->type;
   if (o->type == VP_CYCLE_AUTO)
     cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
-  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : ends || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
-  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : ends ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
-  for (PetscInt l = ends && !cycle->leaves.handed ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
+  cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : follows || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
+  cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : follows ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
+  for (PetscInt l = ends && !all ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
   }
   cycle->chosen.colors = ColorsOf(cycle);

@@ -75,6 +75,7 @@ struct VpCycle_ {
   PetscInt      npartial; /* levels finer than the finest one that covers the domain; 0 unless the mesh is adaptive */
   struct {
     VpLevel   level;
+    PetscBool rough;            /* Refined cells join coefficients that differ too much. */
     PetscBool handed;           /* Finite volumes of all leaves correct x before the levels do. The coarsest level only sweeps then. */
     VpVector  b, x;             /* then: what enters the cycle, and that correction; else NULL */
     VpVector  in, out;          /* the vectors that r enters and z leaves */

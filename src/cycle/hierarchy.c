@@ -210,13 +210,14 @@ static PetscErrorCode EndAt(VpCycle cycle, PetscInt l)
 }
 
 /* Where the partial levels join coefficients that are too different, or the user wishes, ends with the finest level that covers the domain,
-   and all leaves are handed over. That is not symmetric. */
+   and all leaves are handed over. That is not symmetric, so that symmetric cycles keep their levels. */
 static void HandLeavesOver(VpCycle cycle, VpLevel base)
 {
   const VpCycleOptions *o = &cycle->options;
-  const PetscBool       rough = (PetscBool)(cycle->joined > VpHandoverRatio(o, base->backend, base->mesh->dim, base->problem.degree));
+  const PetscReal       ratio = VpHandoverRatio(o, base->backend, base->mesh->dim, base->problem.degree);
 
-  if (!VpCycleHandsLeavesOver(cycle->npartial, o) && (o->symmetric || !rough || !MayHandOver(cycle))) return;
+  cycle->leaves.rough = (PetscBool)(cycle->joined > ratio && MayHandOver(cycle));
+  if (!VpCycleHandsLeavesOver(cycle->npartial, o) && (o->symmetric || !cycle->leaves.rough)) return;
   cycle->nlevel = cycle->npartial + 1;
   cycle->handed = cycle->ends = cycle->leaves.handed = PETSC_TRUE;
 }

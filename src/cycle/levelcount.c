@@ -216,7 +216,7 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
 
 PetscBool VpCycleHandsLeavesOver(PetscInt npartial, const VpCycleOptions *o)
 {
-  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES && !o->symmetric && o->levels > 0 && o->levels <= npartial);
+  return (PetscBool)(o->coarse == VP_COARSE_VOLUMES && o->levels > 0 && o->levels <= npartial);
 }
 
 PetscInt VpCycleAskedLevels(VpMesh finest, const VpCycleOptions *o)

@@ -25,9 +25,10 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
 }
 
 /* Ensures: an error unless adaptive meshes support the options. */
-static PetscErrorCode CheckAdaptive(PC pc)
+static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
+  const PetscBool       handed = VpCycleHandsLeavesOver(VpCyclePartial(mesh), o);
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
@@ -36,6 +37,11 @@ static PetscErrorCode CheckAdaptive(PC pc)
   PetscCheck(!o->pre || o->symmetric, comm, PETSC_ERR_SUP,
              "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, "
              "and symmetric ones, -pc_vpatchdg_symmetric");
+  PetscCheck(
+    !o->symmetric || !handed, comm, PETSC_ERR_SUP,
+    "-pc_vpatchdg_symmetric: finite volumes of all cells of a refined mesh make no symmetric cycle. Leave it out and use -ksp_type "
+    "fgmres, or leave -pc_vpatchdg_levels %" PetscInt_FMT " out",
+    o->levels);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +67,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PCVPatchDGSettleSweeps(pc);
   PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
-  if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc));
+  if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   PetscCall(VpCycleCheckLevels(mesh, VpCycleAskedLevels(mesh, o), most + (int)VpCyclePartial(mesh)));
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));
