@@ -82,6 +82,13 @@ like(run(1, 'poisson', '-dm_view -dm_refine 2 -dm_vpatchdg_upper 16,1,1'),
   qr/aspect ratio 16: expect \d+ to \d+ iterations by fgmres, up to half as many more by richardson\n  memory per rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
 unlike(run(1, 'poisson', '-dm_view -dm_refine 2'), qr/nearly cubes/, 'dm_view_gives_no_advice_on_cubes');
 
+for (['annulus', '1,2,90', 'cell'], ['sine', '.05', 'const']) {
+  my ($map, $numbers, $takes) = @$_;
+  my $said = run(1, 'poisson', "-vpatchdg_doctor -ksp_view -dm_refine 2 -dm_vpatchdg_map $map -dm_vpatchdg_map_parameters $numbers");
+  my $count = () = $said =~ /metric $takes \(auto\): const is foretold [\d.]+ iterations, and cell [\d.]+, each of which takes 1.[45] times as long/g;
+  ok($count == 2, "doctor_and_view_tell_the_means_of_the_metric, $map") or diag($said);
+}
+
 # progress: at most a line a second
 my $start = time;
 my @lines = grep { /^vpatchdg: / } split(/\n/, run(2, 'poisson', '-vpatchdg_progress -dm_vpatchdg_degree 5 -dm_refine 4 -problem smooth'));

@@ -20,7 +20,8 @@ static PetscInt ColorsOf(const VpCycle cycle)
   const VpProblem *problem = &cycle->at[0].level->problem;
 
   if (cycle->options.colors >= 0) return cycle->options.colors;
-  return problem->metric && problem->oblique && !problem->metric->entry && VpMetricIterations(problem->metric) > MANY ? -1 : 0;
+  return problem->metric && problem->oblique && !problem->metric->entry && VpMetricIterations(problem->metric, VP_METRIC_CELL) > MANY ? -1
+                                                                                                                                      : 0;
 }
 
 /* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the

@@ -145,14 +145,16 @@ static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double mo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, VpMetricKind kind, double more, VpProblem *out, PetscReal **numbers)
+PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, double unlike, double more, VpProblem *out, PetscReal **numbers)
 {
   PetscFunctionBegin;
   *out = *problem;
   *numbers = NULL;
   out->reaction += more * VpProblemDilation(problem);
   if (!problem->metric) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kind == VP_METRIC_CELL) PetscCall(TakeCells(mesh, problem, more, out, numbers));
-  else if (problem->coefficient) PetscCall(VpTogether(mesh->comm, TakeBoxMeans(mesh, out, numbers)));
+  out->kind = VpMetricChoose(problem->metric, problem->kind, unlike);
+  if (problem->kind != VP_METRIC_CONST) PetscCall(TakeCells(mesh, problem, more, out, numbers));
+  if (out->apart.reaction || out->apart.sides) out->kind = VP_METRIC_CELL;
+  if (out->kind == VP_METRIC_CONST && problem->coefficient) PetscCall(VpTogether(mesh->comm, TakeBoxMeans(mesh, out, numbers)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

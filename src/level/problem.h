@@ -24,6 +24,7 @@ struct VpProblem_ {
   double           robin[6]; /* [side] factor of alpha on sides with this number; 0: 1 */
   PetscBool        nodal;    /* Vectors enter the cycle as functionals of, and leave it as values at, the Gauss-Lobatto points of cells. */
   PetscBool        oblique;  /* The coefficient is the diagonal of a full matrix. */
+  VpMetricKind     kind;     /* of the means of the metric in a cycle */
   VpMetric         metric;   /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has
                                means. Else, and on coarser levels, NULL */
 };
@@ -102,11 +103,9 @@ static inline double VpProblemDilation(const VpProblem *problem)
 {
   return problem->metric ? problem->metric->dilation : 1;
 }
-/* what a cycle knows of a metric: the means over cells, or over boxes of the domain */
-typedef enum { VP_METRIC_CELL, VP_METRIC_CONST } VpMetricKind;
 /* cellnumbers.c: The problem that a cycle solves, whose reaction is larger by `more` times the ratio of volumes in space and on the boxes.
-   With VP_METRIC_CELL, where the problem has a metric whose reactions or Robin sides differ among cells, cells have their own. *numbers:
-   the new coefficient, for the caller to free, or NULL. Collective */
-PetscErrorCode VpProblemForCycle(VpMesh, const VpProblem *, VpMetricKind, double more, VpProblem *, PetscReal **numbers);
+   Its kind is not auto. With VP_METRIC_CELL, where the problem has a metric whose reactions or Robin sides differ among cells, cells have
+   their own, and auto becomes this. *numbers: the new coefficient, for the caller to free, or NULL. Collective */
+PetscErrorCode VpProblemForCycle(VpMesh, const VpProblem *, double unlike, double more, VpProblem *, PetscReal **numbers);
 /* whether constants are the null space: no Dirichlet or Robin side, no reaction */
 PetscBool VpProblemIsSingular(VpMesh, const VpProblem *);

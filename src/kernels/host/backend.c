@@ -109,7 +109,8 @@ static const VpOps *GetOps(VpPrecision precision, int dim, int degree)
 }
 
 /* A core sweeps 500 unknowns in the time of some messages, and columns of 65536 unknowns fit caches. */
-static const VpPrefers prefers = {.matrix = "aij", .handover = 3, .gather_unknowns = 500, .most_columns = 1 << 16, .most_dense = 512};
+static const VpPrefers prefers = {
+  .matrix = "aij", .handover = 3, .gather_unknowns = 500, .most_columns = 1 << 16, .unlike = 1.4, .most_dense = 512};
 
 const VpBackend VpBackendHost = {.name = "host",
                                  .prefers = &prefers,

@@ -56,6 +56,7 @@ double VpMetricExtremes(const VpMetricCell *c, double extremes[2])
       least = PetscMin(least, diagonal[q]);
       most = PetscMax(most, diagonal[q]);
     }
+    if (c->diagonal) D[d] = c->diagonal[d];
     variation = PetscMax(variation, most / least);
   }
   for (int d = 0; d < dim; d++) {

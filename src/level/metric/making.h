@@ -17,6 +17,8 @@ typedef struct {
   double              *G, *H;                                          /* [nown][components][n^dim]; [nown][2 dim][rows][n^(dim-1)] */
   double              *penalty;                                        /* [nface] factor of the penalty of cells */
   double              *seen;                                           /* [nface][2 dim][G_dd, G_dd det][n^(dim-1)] */
+  double              *average;                                        /* [nown][components] means of G, in the unit of metric->mean */
+  double              *extremes;                                       /* [nown][2] VpMetricExtremes() */
   int8_t              *sign;                                           /* [nown] of det J */
   _Atomic int64_t      bad;    /* 1 + number of a cell where K is not positive definite; 0: there is none */
   double              *parted; /* [parts][G_dd, G_dd det][n^(dim-1)] of coarse cells */

@@ -35,11 +35,17 @@ static void MakeCell(VpMetricWork *mk, int32_t cell)
   for (int i = 0; i < m->components; i++)
     memcpy(mk->G + (size_t)m->components * first + i * size, back.G[i], (size_t)size * sizeof(double));
   for (int d = 0; d < dim; d++) {
-    const double *G = back.G[VpMetricEntry(dim, m->components, d, d)];
-    double        sum = 0;
+    for (int e = d; e < dim; e++) {
+      const int     entry = VpMetricEntry(dim, m->components, d, e);
+      const double *G = back.G[entry];
+      double        sum = 0;
 
-    for (int i = 0; i < size; i++) sum += mk->point_weight[i] * G[i];
-    m->mean[(size_t)cell * dim + d] = sum * PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / volume;
+      if (e > d && m->components == dim) break;
+      for (int i = 0; i < size; i++) sum += mk->point_weight[i] * G[i];
+      sum *= VpGeometrySize(mk->mesh->geometry, cell, d) * VpGeometrySize(mk->mesh->geometry, cell, e) / volume;
+      mk->average[(size_t)cell * m->components + entry] = sum;
+      if (e == d) m->mean[(size_t)cell * dim + d] = sum;
+    }
   }
   for (int i = 0; i < size && m->root; i++) m->root[first + i] = sqrt(volume / back.det[i]);
   for (int i = 0; i < size && m->mass; i++)
@@ -187,7 +193,7 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
   c.out[0] = mk->basis.slope[0];
   c.out[1] = mk->basis.slope[1];
   for (int32_t cell = first; cell < last; cell++) {
-    double extremes[2], penalty = 0, least = 1;
+    double *extremes = mk->extremes + 2 * (size_t)cell, penalty = 0, least = 1;
 
     c.G = mk->G + (size_t)cell * c.components * size;
     c.side = mk->H + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
@@ -241,11 +247,6 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   m->raised = (PetscInt)sum[2];
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 1, MPI_DOUBLE, mk->penalty, mk->penalty + mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-double VpMetricIterations(const VpMetric m)
-{
-  return 5 + 44 * (pow(m->kappa, 0.11) * pow(m->typical, 0.055) - 1);
 }
 
 /* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
@@ -332,6 +333,8 @@ static PetscErrorCode AllocateMetric(VpMetricWork *mk)
   if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
   PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
   PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
+  PetscCall(PetscMalloc1(cells * (size_t)m->components + 1, &mk->average));
+  PetscCall(PetscMalloc1(2 * cells + 1, &mk->extremes));
   PetscCall(PetscCalloc1(mk->mesh->nown + 1, &mk->sign));
   if (mk->mesh->faces.n) PetscCall(VpAllocateParts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -469,6 +472,7 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
   VpLoop(mesh->nown, WeighSides, mk);
   PetscCall(FindShapes(mk));
+  PetscCall(VpMetricCompareBoxes(mesh, mk->extremes, mk->average, mk->metric));
   VpLoop(mesh->nown, SetBeyond, mk);
   if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
@@ -499,6 +503,8 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(PetscFree(mk.seen));
   PetscCall(PetscFree(mk.parted));
   PetscCall(PetscFree(mk.penalty));
+  PetscCall(PetscFree(mk.average));
+  PetscCall(PetscFree(mk.extremes));
   PetscCall(PetscFree(mk.sign));
   if (error) PetscCall(VpMetricDestroy(&mk.metric));
   PetscCall(error);

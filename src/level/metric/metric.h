@@ -24,6 +24,9 @@ typedef struct {
                               sides, from inside of the coarse cell */
 } VpPointValues;
 
+/* what a cycle knows of a metric: the means over cells, or over boxes of the domain; auto: what takes less time */
+typedef enum { VP_METRIC_AUTO, VP_METRIC_CELL, VP_METRIC_CONST } VpMetricKind;
+
 typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
   int         refct;
@@ -47,6 +50,7 @@ struct VpMetric_ {
   double  *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
+  double   boxes;          /* kappa where D is the mean over the cell's box, estimated from means over cells */
   double   variation;      /* largest quotient of G_dd at two points of a cell */
   double   uneven;         /* largest quotient of the aspect ratios of two cells of a box, as the cycle sees them: along two directions */
   double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
@@ -57,8 +61,13 @@ struct VpMetric_ {
 PetscErrorCode VpMetricStore(VpMesh, int n, VpPrecision, double **G, double **H, VpMetric);
 /* numbers per unknown, as if in double precision, of `cell`, `side` and `factor` */
 double VpMetricNumbers(VpMetric, int dim, int n);
-/* iterations of FGMRES for eight digits, to a factor of 1.5 in most cases */
-double VpMetricIterations(const VpMetric);
+/* kind.c: iterations of FGMRES for eight digits, to a factor of 1.5 in most cases, where the cycle has this kind of means (auto: cell); the
+   kind that is asked for, or for auto that which is foretold less time. unlike: of VpPrefers */
+double       VpMetricIterations(const VpMetric, VpMetricKind);
+VpMetricKind VpMetricChoose(const VpMetric, VpMetricKind asked, double unlike);
+/* kind.c: finds `boxes` from `mean` and, of own cells, extremes [2] (VpMetricExtremes()) and the mean of G in the unit of m->mean
+   [components]. Collective */
+PetscErrorCode VpMetricCompareBoxes(VpMesh, const double extremes[], const double mean[], VpMetric);
 /* pullback.c: a value of a coefficient (VpPointValues.components) as a full matrix; whether a full matrix is finite and positive
    definite */
 void      VpMatrixExpand(int dim, int components, const double value[], double K[]);

@@ -42,7 +42,7 @@ static void ExpectOfBoxes(int degree, PetscReal aspect, VpCoarsen how, int range
 /* The forecast of a metric is right to a factor of 1.5 in most cases. */
 void VpExpectIterations(const VpProblem *problem, PetscReal aspect, VpCoarsen how, int range[2])
 {
-  const double nu = problem->metric ? VpMetricIterations(problem->metric) : 0;
+  const double nu = problem->metric ? VpMetricIterations(problem->metric, problem->kind) : 0;
 
   ExpectOfBoxes(problem->degree, aspect, how, range);
   range[0] = PetscMax(range[0], (int)(nu / 1.5));

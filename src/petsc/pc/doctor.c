@@ -90,9 +90,30 @@ static VpBytes FindNeed(const VpSize *size, const VpCycleOptions *o)
   return need;
 }
 
-static PetscErrorCode PrintMetric(PetscViewer viewer, VpMetric m)
+PetscErrorCode PCVPatchDGViewMetric(PC pc, const VpProblem *problem, PetscViewer viewer)
 {
+  const VpMetric  m = problem->metric;
+  const char     *asked = VpMetricNames[PCVPatchDGData(pc)->inverse.metric];
+  const PetscBool boxes = (PetscBool)(problem->kind == VP_METRIC_CONST),
+                  apart = (PetscBool)(problem->apart.reaction || problem->apart.sides);
+  const VpBackend *backend;
+
   PetscFunctionBegin;
+  if (!m) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGUseBackend(PCVPatchDGData(pc)->inverse.dm, &backend));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  metric %s (%s): const is foretold %.1f iterations, and cell %.1f, each of which takes %g times as long%s\n",
+    VpMetricNames[boxes ? VP_METRIC_CONST : VP_METRIC_CELL], asked, VpMetricIterations(m, VP_METRIC_CONST),
+    VpMetricIterations(m, VP_METRIC_CELL), backend->prefers->unlike, apart ? "; reactions or Robin sides of cells differ" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrintMetric(PC pc, PetscViewer viewer, const VpProblem *problem)
+{
+  const VpMetric m = problem->metric;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGViewMetric(pc, problem, viewer));
   PetscCall(PetscViewerASCIIPrintf(
     viewer, "  coefficient at points, and map: eigenvalues beside the cycle's 1:%.3g, changes inside of a cell 1:%.3g\n", m->kappa,
     m->variation));
@@ -103,7 +124,7 @@ static PetscErrorCode PrintMetric(PetscViewer viewer, VpMetric m)
 }
 
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
-static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o)
+static PetscErrorCode PrintIterations(PC pc, PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o)
 {
   const PetscBool adaptive = VpMeshIsAdaptive(mesh);
   const PetscReal aspect = VpAspectRatio(mesh->geometry->domain);
@@ -118,7 +139,7 @@ static PetscErrorCode PrintIterations(PetscViewer viewer, VpMesh mesh, const VpP
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
                                      (double)inside));
-  if (problem->metric) PetscCall(PrintMetric(viewer, problem->metric));
+  if (problem->metric) PetscCall(PrintMetric(pc, viewer, problem));
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
@@ -186,7 +207,7 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
   PetscCall(PetscStrInList(data->inverse.dm->vectype, "standard|seq|mpi", '|', &host));
-  VpExpectIterations(&op->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
+  VpExpectIterations(&data->cycle->at[0].level->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   PetscCall(VpCheckKSPMemory(ksp, range[1], backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
   data->counted = id;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,7 +273,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
                                      size.cells_of[foreseen.levels - 1],
                                      foreseen.coarse == VP_COARSE_VOLUMES ? ", handed over to finite volumes" : ""));
     PetscCall(PrintTransport(pc, mesh, viewer));
-    PetscCall(PrintIterations(viewer, mesh, problem, o));
+    PetscCall(PrintIterations(pc, viewer, mesh, problem, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));

@@ -89,6 +89,8 @@ PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 
+/* doctor.c: prints the kind of the metric's means, and why, for -ksp_view and the doctor */
+PetscErrorCode PCVPatchDGViewMetric(PC, const VpProblem *, PetscViewer);
 /* doctor.c: -vpatchdg_doctor before the cycle is built. Ensures: an error if memory is too small for the cycle. */
 PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 

@@ -42,9 +42,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                               .refusal = "-pc_vpatchdg_levels %s: the number of levels is -1 (chosen), 0 (all) or more"),
   [VP_PC_COARSENING] = VP_SETTING(ENUM, PC_VPatchDG, options.coarsening, VP_COARSEN_LOCAL, "-pc_vpatchdg_coarsening", NULL, "coarsening",
                                   "Where cells merge on coarser levels", .names = VpCoarsenNames),
-  [VP_PC_METRIC] =
-    VP_SETTING(ENUM, PC_VPatchDG, inverse.metric, VP_METRIC_CELL, "-pc_vpatchdg_metric", NULL, "metric",
-               "What the cycle knows of maps and of coefficients at points: means over cells or boxes", .names = VpMetricNames),
+  [VP_PC_METRIC] = VP_SETTING(ENUM, PC_VPatchDG, inverse.metric, VP_METRIC_AUTO, "-pc_vpatchdg_metric", NULL, "metric",
+                              "What the cycle knows of maps and of coefficients at points: means over cells or boxes; auto: by the price",
+                              .names = VpMetricNames),
   [VP_PC_PRECISION] = VP_SETTING(ENUM, PC_VPatchDG, choice.asked, VPATCHDG_PRECISION_AUTO, "-pc_vpatchdg_precision",
                                  "PCVPatchDGSetPrecision", "precision", "Of the whole cycle", .names = VPatchDGPrecisions),
   [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VP_EXCHANGE_AUTO, "-pc_vpatchdg_exchange", NULL, "exchange",

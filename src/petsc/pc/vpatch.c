@@ -148,6 +148,7 @@ PetscErrorCode PCCreate_VPatch(PC pc)
   PetscCall(PetscNew(&data));
   VpSettingsPreset(&settings, data);
   VpPCBaseCreate(pc, &data->inverse, &ops);
+  data->inverse.metric = VP_METRIC_CELL; /* A sweep alone has no coarse levels, whose time is what like patches save. */
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -173,6 +173,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
                                      o->type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
   if (cycle && cycle->chosen.colors < 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps leave out the last colour of patches, because many iterations are foretold\n"));
+  if (cycle) PetscCall(PCVPatchDGViewMetric(pc, &cycle->at[0].level->problem, viewer));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric\n"));

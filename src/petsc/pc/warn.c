@@ -18,12 +18,12 @@ static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
   const double varies = m->entry ? sqrt(m->variation) : m->variation;
 
   PetscFunctionBegin;
-  if (VpMetricIterations(m) > MANY)
+  if (VpMetricIterations(m, VP_METRIC_CELL) > MANY)
     PetscCall(
       VpWarn(pc, VP_WARN_OBLIQUE,
              "expect about %.0f iterations: the eigenvalues of the map and the coefficient differ by up to 1:%.3g from those of the "
              "boxes. Cells with right angles, and matrices whose axes follow the cells, need few",
-             VpMetricIterations(m), m->kappa));
+             VpMetricIterations(m, VP_METRIC_CELL), m->kappa));
   if (m->penalty > RAISED)
     PetscCall(VpWarn(pc, VP_WARN_PENALTY,
                      "%" PetscInt_FMT " cells need a penalty of up to %.3g times the usual one: they are nearly folded, or the coefficient "
@@ -34,7 +34,7 @@ static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
                      "the map or the coefficient changes by a factor of up to %.3g inside of a cell, which the cycle does not see: refine "
                      "(-dm_refine), or grade the cells",
                      m->variation));
-  if (m->uneven > UNEVEN && VpMetricIterations(m) <= MANY)
+  if (m->uneven > UNEVEN && VpMetricIterations(m, VP_METRIC_CELL) <= MANY)
     PetscCall(
       VpWarn(pc, VP_WARN_UNEVEN,
              "the sides of cells of one box are up to 1:%.3g more unequal than those of its other cells, and cells merge alike in a "
@@ -46,12 +46,17 @@ static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
 /* Refinement diverges where the diagonal of a metric is far from the metric. */
 static PetscErrorCode CheckRefinement(PC pc, KSPType type)
 {
-  const VpOperator op = ((PC_VPatchDG *)pc->data)->inverse.op;
-  const double     nu = op && op->problem.metric ? VpMetricIterations(op->problem.metric) : 0;
+  const VpPCBase  *inverse = pc->data;
+  const VpMetric   m = inverse->op ? inverse->op->problem.metric : NULL;
   const char      *prefix = VpPrefix((PetscObject)pc);
+  const VpBackend *backend;
+  double           nu;
 
   PetscFunctionBegin;
-  if (strcmp(type, KSPRICHARDSON) || nu <= HARD) PetscFunctionReturn(PETSC_SUCCESS);
+  if (strcmp(type, KSPRICHARDSON) || !m) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
+  nu = VpMetricIterations(m, VpMetricChoose(m, inverse->metric, backend->prefers->unlike));
+  if (nu <= HARD) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(nu <= HOPELESS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "KSP richardson would diverge: with these cells and this coefficient fgmres needs about %.0f iterations. Use -%sksp_type fcg "
              "-%sksp_fcg_mmax 1 -%sksp_norm_type unpreconditioned, or -%sksp_type fgmres",
@@ -146,8 +151,8 @@ static PetscErrorCode WarnSlow(PC pc, KSP ksp)
   int                range[2];
 
   PetscFunctionBegin;
-  if (!op || strcmp(type, KSPRICHARDSON)) PetscFunctionReturn(PETSC_SUCCESS);
-  VpExpectIterations(&op->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
+  if (!op || !data->cycle || strcmp(type, KSPRICHARDSON)) PetscFunctionReturn(PETSC_SUCCESS);
+  VpExpectIterations(&data->cycle->at[0].level->problem, VpAspectRatio(op->mesh->geometry->domain), data->options.coarsening, range);
   if (ksp->its <= SLOW * range[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_SLOW, "KSP %s took %" PetscInt_FMT " iterations: -%sksp_type fgmres takes fewer", type, ksp->its, prefix));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -59,7 +59,7 @@ typedef struct {
   VpOperator         op;           /* A at the set-up */
   PetscReal          scale, shift; /* The Pmat is scale A + shift I. */
   PetscReal          range[2];     /* range of the operator's numbers at the set-up (VpProblemRange()) */
-  VpMetricKind       metric;       /* what M is made of */
+  VpMetricKind       metric;       /* the means that M is asked to have */
   PetscReal          hold;         /* VpProblemHold() at the set-up; 1 if the range is too small for a weak coupling */
   PetscBool          changed;      /* An option has changed since the set-up. */
   PetscBool          built;

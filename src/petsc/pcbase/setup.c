@@ -46,7 +46,7 @@ static PetscErrorCode BuildInverse(PC pc)
 {
   static PetscInt  builds = 0;
   VpPCBase        *inverse = pc->data;
-  VpProblem        problem;
+  VpProblem        problem, asked = inverse->op->problem;
   const VpBackend *backend;
   PetscReal       *numbers = NULL;
   PetscErrorCode   failed;
@@ -55,10 +55,11 @@ static PetscErrorCode BuildInverse(PC pc)
   PetscCall(inverse->ops->clear(pc));
   inverse->built = PETSC_FALSE;
   problem = GetProblem(inverse);
+  asked.kind = inverse->metric;
   PetscCall(VpCite());
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   if (!VpPCBaseReactionIsBelow(inverse, VP_SMALL))
-    PetscCall(VpProblemForCycle(inverse->op->mesh, &inverse->op->problem, inverse->metric, ExtraReaction(inverse->scale, inverse->shift),
+    PetscCall(VpProblemForCycle(inverse->op->mesh, &asked, backend->prefers->unlike, ExtraReaction(inverse->scale, inverse->shift),
                                 &problem, &numbers));
   failed = inverse->ops->build(pc, inverse->op->mesh, &problem, backend);
   PetscCall(PetscFree(numbers));
