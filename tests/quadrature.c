@@ -117,6 +117,37 @@ static PetscErrorCode errors_converge(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The function with given values at the Gauss points has these values. */
+static PetscErrorCode values_at_points_come_back(void)
+{
+  PetscFunctionBeginUser;
+  for (int degree = 1; degree <= 5; degree++) {
+    PetscOptions own;
+    PetscReal    off;
+    Vec          x, values, again;
+    DM           dm;
+
+    PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, degree, 2, &dm));
+    PetscCall(TestOptionsPush(LOBATTO, &own));
+    PetscCall(DMSetFromOptions(dm));
+    PetscCall(TestOptionsPop(&own));
+    PetscCall(DMSetUp(dm));
+    PetscCall(DMCreateGlobalVector(dm, &x));
+    PetscCall(VecDuplicate(x, &values));
+    PetscCall(VecDuplicate(x, &again));
+    PetscCall(VecSetRandom(values, NULL));
+    PetscCall(DMVPatchDGSetPointValues(dm, values, x));
+    PetscCall(DMVPatchDGGetPointValues(dm, x, again));
+    PetscCall(Difference(again, values, &off));
+    TapOk((PetscBool)(off < 1e-12), "values_at_points_come_back, degree %d: %.1e", degree, (double)off);
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&values));
+    PetscCall(VecDestroy(&again));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   PetscOptions own;
@@ -145,6 +176,7 @@ int main(int argc, char **argv)
   PetscCall(iterations_are_as_published());
   PetscCall(cycles_work());
   PetscCall(errors_converge());
+  PetscCall(values_at_points_come_back());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());

@@ -50,3 +50,19 @@ void VpGridToIntegrals(const VpBasis *basis, VpGrid *grid)
     grid->power[d] += 2;
   }
 }
+
+/* With the rule of the Gauss-Lobatto points, the highest Legendre polynomial of the basis has the integral top^2 of its square. */
+void VpGridToCoefficients(const VpBasis *basis, VpGrid *grid)
+{
+  const int n = basis->n;
+
+  VpGridToIntegrals(basis, grid);
+  for (int d = 0; d < 3; d++) {
+    for (int q = 0; q < grid->count[d] && grid->count[d] > 1; q++) {
+      double *at = grid->matrix[d] + q * n, highest = 0;
+
+      for (int i = 0; i < n; i++) highest += basis->legendre[i * n + n - 1] * at[i];
+      for (int i = 0; i < n; i++) at[i] += (1 / (basis->top * basis->top) - 1) * highest * basis->legendre[i * n + n - 1];
+    }
+  }
+}

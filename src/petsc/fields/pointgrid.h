@@ -10,3 +10,5 @@ void VpGridSlopes(const VpBasis *, int dim, const VpGrid *values, VpGrid slope[]
 void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
 /* Makes the transposed matrices give integrals (f, phi_i) from values of f; on a side, integrals over the side. */
 void VpGridToIntegrals(const VpBasis *, VpGrid *);
+/* the same, divided by the integrals of the squares: the coefficients of the function with the values at n Gauss points */
+void VpGridToCoefficients(const VpBasis *, VpGrid *);

@@ -227,7 +227,7 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = the coefficients of the function with the values of u at the points. The basis is orthonormal, so these are integrals, which the
+/* x = the coefficients of the function with the values of u at the points. The basis is orthogonal, so these are integrals, which the
    points give exactly. */
 static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, Vec x)
 {
@@ -236,7 +236,7 @@ static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, V
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, &grid));
-  VpGridToIntegrals(field->basis, &grid);
+  VpGridToCoefficients(field->basis, &grid);
   PetscCall(VpValuesGet(field->level->backend, x, VP_WRITE, &xv));
   PetscCall(VpTogether(field->mesh->comm, VpIntegrateFunction(field, &grid, VpOwnCells(), u, xv.at)));
   PetscCall(VpValuesRestore(&xv));
