@@ -184,6 +184,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBasis(DM, VPatchDGBasis);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBasis(DM, VPatchDGBasis *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetQuadrature(DM, VPatchDGQuadrature);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetQuadrature(DM, VPatchDGQuadrature *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetContinuous(DM, PetscBool);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetContinuous(DM, PetscBool *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientValues(DM, PetscInt components, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
@@ -206,6 +208,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine
 PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreateCellMap(DM, DM mesh, PetscSF *map);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetElementRestriction(DM, PetscInt *ncell, const PetscInt *node[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetMapCoordinates(DM, Vec *nodes);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
@@ -227,6 +230,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolateBatch(DM, VPatchDGBatch u, Pets
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrorsBatch(DM, Vec x, VPatchDGBatch u, VPatchDGBatch gradient, PetscMemType where, void *ctx,
                                                          PetscReal *l2, PetscReal *h1);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPoints(DM, Vec *coordinates);
+PETSC_EXTERN PetscErrorCode DMVPatchDGCreatePointVector(DM, Vec *v);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointValues(DM, Vec x, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPointValues(DM, Vec values, Vec x);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointGradients(DM, Vec x, Vec gradients);

@@ -54,6 +54,8 @@ PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void 
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
 PetscErrorCode VpMetricRowsDestroy(VpRows *);
 PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);
+/* y [n^dim] = column `at` of a cell's own block of A. Requires: rows of VpMetricRowsCreate() */
+PetscErrorCode VpMetricColumn(const VpRows *, int32_t cell, int at, double y[]);
 void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
 PetscErrorCode VpRowMerge(VpRow *);                              /* sums up entries of equal columns */
 /* Calls what(number of the row on this rank, row, context) for all own rows. */

@@ -60,12 +60,13 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the view by which nodal vectors enter and leave. A functional's coefficients in the orthonormal basis are V^T times its values
-   for the nodes' functions, where V takes orthonormal coefficients to values at nodes. */
-static PetscErrorCode PlaceNodalView(VpLevel level)
+/* Makes the matrices by which nodal vectors enter and leave a level of a cycle, where they are those of a dual space. A functional's
+   coefficients in the orthonormal basis are V^T times its values for the nodes' functions, where V takes orthonormal coefficients to values
+   at nodes. */
+static PetscErrorCode FindCycleChange(VpLevel level, double enter[], double leave[])
 {
   const int n = level->basis.n;
-  double    V[VP_MAX_N * VP_MAX_N], enter[VP_MAX_N * VP_MAX_N] = {0}, leave[VP_MAX_N * VP_MAX_N];
+  double    V[VP_MAX_N * VP_MAX_N];
   VpBasis   orthonormal, nodes;
 
   PetscFunctionBegin;
@@ -76,8 +77,31 @@ static PetscErrorCode PlaceNodalView(VpLevel level)
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       for (int m = 0; m < n; m++) enter[i * n + j] += level->enter[i * n + m] * V[j * n + m];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes those of an outer level: nodal values leave as coefficients, and what coefficients test enters as what nodal values test. */
+static PetscErrorCode FindOuterChange(VpLevel level, double enter[], double leave[])
+{
+  const int n = level->basis.n;
+  VpBasis   nodes;
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_NODES, level->basis.degree, &nodes));
+  PetscCall(VpBasisChange(&nodes, &level->basis, leave));
+  for (int i = 0; i < n * n; i++) enter[i] = leave[i % n * n + i / n];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceNodalView(VpLevel level)
+{
+  const int n = level->basis.n;
+  double    enter[VP_MAX_N * VP_MAX_N] = {0}, leave[VP_MAX_N * VP_MAX_N];
+
+  PetscFunctionBegin;
+  PetscCall((level->outer ? FindOuterChange : FindCycleChange)(level, enter, leave));
   level->nodal = level->view;
-  level->nodal.metric.root = NULL;
+  if (!level->outer) level->nodal.metric.root = NULL;
   level->nodal.plans = NULL;
   PetscCall(VpArraysPlaceReals(&level->arrays, enter, n * n, "change of basis", &level->nodal.enter));
   PetscCall(VpArraysPlaceReals(&level->arrays, leave, n * n, "change of basis", &level->nodal.leave));
@@ -155,7 +179,12 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
   const VpGhostKind     reads = VpMeshIsAdaptive(mesh) ? VP_GHOST_FACE : VP_GHOST_SIDE;
-  const struct VpLevel_ given = {.mesh = mesh, .precision = VP_DOUBLE, .backend = backend, .reads = reads, .outer = PETSC_TRUE};
+  const struct VpLevel_ given = {.mesh = mesh,
+                                 .precision = VP_DOUBLE,
+                                 .backend = backend,
+                                 .reads = reads,
+                                 .outer = PETSC_TRUE,
+                                 .alone = (PetscBool)(problem->nodal && !VpIsDevice(backend))}; /* Devices are fastest with equal lines. */
 
   return CreateLevel(&given, problem, problem->outer, level);
 }

@@ -43,7 +43,7 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
-  VpView           nodal;     /* of a nodal problem, else empty: the view with the matrices by which vectors enter and leave */
+  VpView           nodal;     /* of a nodal problem, else empty: the view with the matrices by which nodal vectors enter and leave */
   PetscReal        common[3]; /* size of the cells with the view's common lines; of all cells if the view has `unit` */
   VpTransferView   transfer;  /* empty until VpLevelSetTransfer */
   size_t           real;      /* bytes of a number */
@@ -51,6 +51,7 @@ struct VpLevel_ {
   MPI_Datatype     unit;      /* a cell */
   VpGhostKind      reads;     /* ghosts that A x reads: VP_GHOST_SIDE for an outer level whose mesh is not adaptive, else VP_GHOST_FACE */
   PetscBool        outer;     /* The level is an outer operator. */
+  PetscBool        alone;     /* Lines have no terms on sides between cells, which vanish for the functions that enter. */
   VpArrays         arrays;    /* arrays of the views */
   VpGhostExchange  exchange;  /* exchange of the level's vectors */
 };

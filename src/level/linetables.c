@@ -46,6 +46,10 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
     key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
     key.h_beyond[s] = SizeBeyond(level, cell, 2 * d + s, beyond);
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
+    if (level->alone && key.side[s] == VP_SIDE_INTERIOR) {
+      key.side[s] = VP_SIDE_NONE;
+      key.h_beyond[s] = key.a_beyond[s] = 0;
+    }
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
   }
   if (relative) MakeRelative(level, cell, d, &key);

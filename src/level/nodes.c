@@ -132,6 +132,23 @@ static PetscErrorCode NumberNodes(VpNodes nodes, PetscLayout layout, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PlaceRoots(VpNodes nodes)
+{
+  const int32_t nown = nodes->mesh->nown;
+  double       *root;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nown, &root));
+  for (int32_t c = 0; c < nown; c++) {
+    root[c] = 1;
+    for (int d = 0; d < nodes->mesh->dim; d++) root[c] *= VpGeometrySize(nodes->mesh->geometry, c, d);
+    root[c] = sqrt(root[c]);
+  }
+  PetscCall(VpPlaceArray(&nodes->arrays, root, nown, "volumes of cells", &nodes->root));
+  PetscCall(PetscFree(root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Places the lists of the view on the backend. */
 static PetscErrorCode PlaceView(VpNodes nodes)
 {
@@ -152,6 +169,7 @@ static PetscErrorCode PlaceView(VpNodes nodes)
   PetscCall(VpPlaceArray(&nodes->arrays, place, (size_t)start[v->nnode], "element restriction", &v->place));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(place));
+  PetscCall(PlaceRoots(nodes));
   PetscCall(VpArraysReserve(&nodes->arrays, n * sizeof(double), "values at nodes of cells", (void **)&nodes->cells));
   if (nodes->sf) PetscCall(VpArraysReserve(&nodes->arrays, (size_t)v->nnode * sizeof(double), "values at nodes", (void **)&nodes->nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,18 +250,53 @@ static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNodesSpread(VpNodes nodes, const double *r)
+/* cells = the values of the cells' nodes times `of_cell` and, unless it is NULL, `of_node` */
+static PetscErrorCode Gather(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
 {
   PetscFunctionBegin;
-  if (nodes->sf) PetscCall(FetchEntries(nodes, r));
-  PetscCall(nodes->backend->gather(&nodes->view, nodes->of_cell, nodes->of_node, nodes->sf ? nodes->nodes : r, nodes->cells));
+  if (nodes->sf) PetscCall(FetchEntries(nodes, rows));
+  PetscCall(nodes->backend->gather(&nodes->view, of_cell, of_node, nodes->sf ? nodes->nodes : rows, nodes->cells));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the adjoint of Gather() */
+static PetscErrorCode Scatter(VpNodes nodes, const double *of_cell, const double *of_node, const double *cells, double *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(nodes->backend->scatter(&nodes->view, of_cell, of_node, cells, nodes->sf ? nodes->nodes : rows));
+  if (nodes->sf) PetscCall(AddToEntries(nodes, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesSpread(VpNodes nodes, const double *r)
+{
+  return Gather(nodes, nodes->of_cell, nodes->of_node, r);
 }
 
 PetscErrorCode VpNodesAverage(VpNodes nodes, double *z)
 {
+  return Scatter(nodes, nodes->of_cell, nodes->of_node, nodes->cells, z);
+}
+
+PetscErrorCode VpNodesAddUp(VpNodes nodes, const double *cells, double *r)
+{
+  return Scatter(nodes, nodes->root, NULL, cells, r);
+}
+
+PetscErrorCode VpNodesInject(VpNodes nodes, VpLevel level, const double *u, double *x)
+{
   PetscFunctionBegin;
-  PetscCall(nodes->backend->scatter(&nodes->view, nodes->of_cell, nodes->of_node, nodes->cells, nodes->sf ? nodes->nodes : z));
-  if (nodes->sf) PetscCall(AddToEntries(nodes, z));
+  PetscCall(Gather(nodes, nodes->root, NULL, u));
+  PetscCall(level->ops->leave(&level->nodal, PETSC_FALSE, 1, nodes->cells, x));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesCollect(VpNodes nodes, VpLevel level, const double *b, double *r)
+{
+  PetscFunctionBegin;
+  PetscCall(level->ops->enter(&level->nodal, &level->view, 1, NULL, VpGhostsAt(NULL), b, nodes->cells, NULL));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpNodesAddUp(nodes, nodes->cells, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

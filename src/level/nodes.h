@@ -3,7 +3,8 @@
    A continuous function has the degree of the cells and is given by its values at their Gauss-Lobatto points, the nodes. Let Z gather the
    values of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell,
    and N = Z^T T 1. Then N^-1 Z^T T P is the mean of the cells' values at a node, weighted by t, and the adjoint takes residuals of nodes to
-   those of cells. */
+   those of cells. E = P^-1 Z, where P has the factor volume^-1/2, takes a continuous function to its coefficients in cells, and E^T A E is
+   the operator on continuous functions. */
 #pragma once
 #include "level.h"
 
@@ -16,6 +17,7 @@ struct VpNodes_ {
   PetscSF          sf;   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
   int32_t         *node; /* [nown][n^dim] VpNodeView.node on the host */
   VpNodeView       view;
+  const double    *root;              /* volume^1/2 [nown] */
   const double    *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]: of means. 1/N is 0 where no cell has the node. */
   double          *cells;             /* [nown][n^dim] values at the cells' nodes, on the backend */
   double          *nodes;             /* [nnode] on several ranks: values of nodes, on the backend */
@@ -25,6 +27,9 @@ struct VpNodes_ {
    all ranks: an entry that does not exist, an entry for two different points of the domain. */
 PetscErrorCode VpNodesCreate(VpMesh, int degree, const VpBackend *, PetscLayout, const PetscInt node[], VpNodes *);
 PetscErrorCode VpNodesDestroy(VpNodes *);
+/* nodenumbers.c: node [nown][n^dim] = the global numbers of the nodes of own cells, of which this rank owns *rows. They do not depend on
+   the number of ranks. Collective. Requires: the mesh is not adaptive */
+PetscErrorCode VpNodesNumber(VpMesh, int degree, PetscInt *rows, PetscInt node[]);
 /* Sets the weights t of cells, sum_d a_d volume / h_d^2. used [rows], or NULL: whether a cell of any rank has the entry. Collective */
 PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, PetscBool used[]);
 /* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry */
@@ -35,3 +40,10 @@ PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
 /* nodes->cells = residuals of cells from those of nodes, r [rows]; z [rows] = the mean of nodes->cells. They are each other's adjoint. */
 PetscErrorCode VpNodesSpread(VpNodes, const double *r);
 PetscErrorCode VpNodesAverage(VpNodes, double *z);
+/* x [nown][n^dim] = E u; r [rows] = E^T b, of an outer level with nodal vectors; r = volume^1/2 Z^T cells. All are on the level's
+   backend. */
+PetscErrorCode VpNodesInject(VpNodes, VpLevel, const double *u, double *x);
+PetscErrorCode VpNodesCollect(VpNodes, VpLevel, const double *b, double *r);
+PetscErrorCode VpNodesAddUp(VpNodes, const double *cells, double *r);
+/* diagonal [rows] of E^T A E. Requires: the level is on the host */
+PetscErrorCode VpNodesOperatorDiagonal(VpNodes, VpLevel, double diagonal[]);

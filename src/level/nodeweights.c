@@ -2,9 +2,12 @@
 #include "nodes.h"
 #include "internal.h"
 
+enum { PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
+
 /* the matrices of one direction in the basis of the nodes, on [0,1] */
 typedef struct {
   int    dim, n, ndof;
+  double slope; /* of the last node's function at the upper end */
   double stiff[VP_MAX_N * VP_MAX_N], mass[VP_MAX_N * VP_MAX_N];
 } Forms;
 
@@ -14,7 +17,7 @@ static PetscErrorCode TabulateForms(VpNodes nodes, VpQuadrature quadrature, Form
 
   PetscFunctionBegin;
   PetscCall(VpBasisCreateFor(quadrature, VP_BASIS_NODES, nodes->degree, &basis));
-  *f = (Forms){.dim = nodes->mesh->dim, .n = basis.n, .ndof = nodes->view.ndof};
+  *f = (Forms){.dim = nodes->mesh->dim, .n = basis.n, .ndof = nodes->view.ndof, .slope = basis.slope[1][basis.n - 1]};
   for (int i = 0; i < f->n * f->n; i++) {
     f->stiff[i] = basis.stiff[i];
     for (int m = 0; m < f->n; m++) f->mass[i] += basis.legendre[i / f->n * f->n + m] * basis.legendre[i % f->n * f->n + m];
@@ -96,17 +99,20 @@ static double FindEntry(const Forms *f, const double g[], double reaction, int i
   return sum * mass[0] * mass[1] * mass[2];
 }
 
-/* what Robin sides add to the diagonal of a cell */
-static void AddRobin(VpNodes nodes, const VpProblem *problem, const Forms *f, int32_t cell, const double g[], double sum[])
+/* what the conditions of sides add to the diagonal of a cell */
+static void AddSides(VpNodes nodes, const VpProblem *problem, const Forms *f, int32_t cell, const double g[], double sum[])
 {
   const VpMesh mesh = nodes->mesh;
+  const double gamma = VpDirichletGamma(problem->degree, problem->penalty);
 
   for (int side = 0; side < 2 * f->dim; side++) {
-    const int       d = side / 2, end = side % 2 ? f->n - 1 : 0;
-    const PetscReal alpha = VpProblemAlpha(problem, mesh->geometry->domain, VpMeshNeighbor(mesh, cell, side));
-    const double    all = g[d] * VpGeometrySize(mesh->geometry, cell, d) * alpha;
+    const int          d = side / 2, end = side % 2 ? f->n - 1 : 0;
+    const int32_t      beyond = VpMeshNeighbor(mesh, cell, side);
+    const VpCondition *is = &VpConditions[VpDomainSide(mesh->geometry->domain, beyond)];
+    const double       alpha = is->alpha * VpProblemAlpha(problem, mesh->geometry->domain, beyond);
+    const double       all = g[d] * (is->penalty * gamma + VpGeometrySize(mesh->geometry, cell, d) * alpha - 2 * is->mean * f->slope);
 
-    for (int i = 0; i < f->ndof && alpha > 0; i++) {
+    for (int i = 0; i < f->ndof && VpIsBoundary(beyond); i++) {
       const int     at[3] = {i % f->n, i / f->n % f->n, i / (f->n * f->n)};
       const int32_t k = nodes->node[(size_t)cell * (size_t)f->ndof + (size_t)i];
       double        add = all;
@@ -136,8 +142,62 @@ PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, double d
 
       if (k >= 0) sum[k] += FindEntry(&f, g, problem->reaction * volume, i);
     }
-    AddRobin(nodes, problem, &f, c, g, sum);
+    AddSides(nodes, problem, &f, c, g, sum);
   }
+  PetscCall(AddUp(nodes, sum, diagonal));
+  PetscCall(PetscFree(sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* diagonal [ndof] of E^T A E on a cell, where A is an operator at points, without terms on sides between cells */
+static PetscErrorCode FindPointDiagonal(const VpRows *rows, int32_t cell, double diagonal[])
+{
+  const VpLevel level = rows->level;
+  const int     dim = level->mesh->dim, n = level->basis.n, ndof = rows->rows;
+  const double *W = level->nodal.leave, *root = level->view.metric.root;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < ndof; i++) diagonal[i] = 0;
+  if (root) root += (size_t)(cell % level->view.metric.period) * (size_t)ndof;
+  for (int at = 0; at < ndof; at++) {
+    double y[PLACES];
+
+    PetscCall(VpMetricColumn(rows, cell, at, y));
+    for (int i = 0; i < ndof && root; i++) y[i] /= root[i] * root[at];
+    for (int d = 0, stride = 1; d < dim; d++, stride *= n) VpLinesApply(n, level->nodal.enter, stride, ndof / n, y);
+    for (int i = 0; i < ndof; i++) {
+      double w = 1;
+
+      for (int d = 0, a = at, b = i; d < dim; d++, a /= n, b /= n)
+        w *= W[a % n * n + b % n] * VpGeometrySize(level->mesh->geometry, cell, d);
+      diagonal[i] += w * y[i];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesOperatorDiagonal(VpNodes nodes, VpLevel level, double diagonal[])
+{
+  const size_t ndof = (size_t)nodes->view.ndof;
+  VpRows       rows = {.level = level, .rows = (int)ndof, .columns = (int)ndof};
+  double      *sum, own[PLACES];
+
+  PetscFunctionBegin;
+  if (!level->problem.metric) {
+    PetscCall(VpNodesDiagonal(nodes, &level->problem, diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCalloc1(nodes->view.nnode, &sum));
+  PetscCall(VpMetricRowsCreate(level, &rows));
+  for (int32_t c = 0; c < nodes->mesh->nown; c++) {
+    PetscCall(FindPointDiagonal(&rows, c, own));
+    for (size_t i = 0; i < ndof; i++) {
+      const int32_t k = nodes->node[(size_t)c * ndof + i];
+
+      if (k >= 0) sum[k] += own[i];
+    }
+  }
+  PetscCall(VpMetricRowsDestroy(&rows));
   PetscCall(AddUp(nodes, sum, diagonal));
   PetscCall(PetscFree(sum));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +214,7 @@ static void ApplyForms(const Forms *f, const double g[], const double x[], doubl
   }
 }
 
-enum { ITERATIONS = 100, MOST_KINDS = 64, PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
+enum { ITERATIONS = 100, MOST_KINDS = 64 };
 
 /* the largest eigenvalue of D^-1 A of a cell, by the power method */
 static double FindLargest(const Forms *f, const double g[])

@@ -117,6 +117,19 @@ def knows_data_in_all_forms_together():
     assert one.norm() < 1e-11, one.norm()
 
 
+def knows_continuous_functions():
+    dm, other = (vpatchdg.create(dim=2, degree=3, refine=3, continuous=c) for c in (True, False))
+    u = lambda x: np.sin(x[..., 0] + 2 * x[..., 1])
+    assert dm.createGlobalVec().getSize() == 25**2 and other.createGlobalVec().getSize() == 64 * 16
+    found = vpatchdg.solve(dm, f=lambda x: 5 * u(x), dirichlet=u)
+    assert found.iterations < 8 and vpatchdg.errors(dm, found.u, u).l2 < 1e-5
+    values = vpatchdg.point_values(dm, found.u)
+    assert abs(values - u(vpatchdg.points(dm))).max() < 1e-4
+    again = vpatchdg.from_point_values(dm, values)
+    assert (again - found.u).norm() < 1e-12 * found.u.norm()
+    assert abs(vpatchdg.integral(dm, again) - vpatchdg.integral(other, vpatchdg.from_point_values(other, values))) < 1e-12
+
+
 def knows_boundary_conditions_box_by_box():
     def condition(center, normal):
         return 'neumann' if normal[0] > 0 and center[1] > 0.5 else ('robin', 1 + center[0]) if normal[1] > 0 else 'dirichlet'

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from petsc4py import PETSc
 
+from .library import new_vector
 from .mesh import cells, require
 
 HOST, CUDA = (1, 3), (2, 13)  # DLPack's devices: main memory, and page-locked; CUDA, and managed
@@ -86,7 +87,7 @@ def vector(dm: PETSc.DM, array) -> PETSc.Vec:
     ValueError
         On one rank the array has another type, size or layout.
     """
-    m, n = memory(array), dm.createGlobalVec().getLocalSize()
+    m, n = memory(array), new_vector('DMVPatchDGCreatePointVector', dm).getLocalSize()
     require(dm, m is not None, f'{type(array).__name__} has no __dlpack__, __array_interface__ or __cuda_array_interface__')
     require(dm, m.right, 'an array of float64 without gaps is needed, that may be written to')
     require(dm, int(np.prod(m.shape)) == n, f'{n} numbers are needed, {cells(dm)} cells of {n // max(cells(dm), 1)}, not the shape {m.shape}')

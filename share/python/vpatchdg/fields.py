@@ -3,7 +3,7 @@
 A vector of the DM holds coefficients of an orthonormal basis. Points are the (degree+1)^dim Gauss points of every cell: arrays
 [cells][points][dim] of this rank's cells, and values [cells][points].
 
-Values may also be in a vector like dm.createGlobalVec(), in the same order: then nothing is copied, and nothing leaves a GPU where vectors live
+Values may also be in a vector like dm.createGlobalVec() of a DM that is not continuous, in the same order: then nothing is copied, and nothing leaves a GPU where vectors live
 there. numpy.from_dlpack(vector), or cupy.from_dlpack(vector) on a GPU, is an array that shares a vector's memory, and vector(dm, array) is the
 reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_interface__ are also taken without a copy."""
 from __future__ import annotations
@@ -100,7 +100,7 @@ def point_values(dm: PETSc.DM, x: PETSc.Vec, out: PETSc.Vec | None = None, *, at
     x : PETSc.Vec
         The coefficients of the function.
     out : PETSc.Vec, optional
-        A vector like `dm.createGlobalVec()`, which gets the values at the Gauss points, on a GPU if it lives there.
+        A vector like `dm.createGlobalVec()` of a DM that is not continuous, which gets the values at the Gauss points, on a GPU if it lives there.
     at : sequence of m floats, optional
         Which points, as in `points`; (0, 1) are the corners. A corner of several cells has a value in each of them.
 
@@ -109,7 +109,7 @@ def point_values(dm: PETSc.DM, x: PETSc.Vec, out: PETSc.Vec | None = None, *, at
     numpy.ndarray or PETSc.Vec
         [cells][m^dim], x fastest, by default at the (degree + 1)^dim Gauss points; or `out`.
     """
-    values = dm.createGlobalVec() if out is None else out
+    values = new_vector('DMVPatchDGCreatePointVector', dm) if out is None else out
     call('DMVPatchDGGetPointValues', dm, Handle(x.handle), Handle(values.handle))
     if out is not None:
         return out
@@ -168,7 +168,7 @@ def _at_points(dm: PETSc.DM, u: np.ndarray | PETSc.Vec | float) -> PETSc.Vec:
         return u
     if not isinstance(u, np.ndarray) and memory(u):
         return vector(dm, u)
-    values, u = dm.createGlobalVec(), np.asarray(u, float)
+    values, u = new_vector('DMVPatchDGCreatePointVector', dm), np.asarray(u, float)
     shape = (cells(dm), values.getLocalSize() // max(cells(dm), 1))
     require(dm, u.shape in ((), shape), f'values at points of the shape {shape} are needed, not {u.shape}')
     values.setArray(np.broadcast_to(u, shape).ravel())

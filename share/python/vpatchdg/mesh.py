@@ -56,7 +56,7 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
            boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | Callable | None = None,
            robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: Callable | float | None = None,
            coefficient: Callable | np.ndarray | float | None = None, coefficient_at: str | None = None,
-           map: Callable | str | tuple | None = None, map_degree: int | None = None, vec_type: str | None = None, mat_type: str | None = None,
+           map: Callable | str | tuple | None = None, map_degree: int | None = None, continuous: bool = False, vec_type: str | None = None, mat_type: str | None = None,
            prefix: str | None = None, comm=None) -> PETSc.DM:
     """Creates a mesh, with the polynomials and the operator -div(a grad u) + c u on it: a DM of type vpatchdg that is set up. Collective.
 
@@ -100,6 +100,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         at the nodes of cells; `dm.refine()` halves the cells that it gave.
     map_degree : int, optional
         The degree of the polynomials that map cells, by default that of the functions.
+    continuous : bool
+        Whether functions are continuous. Vectors then have their values at nodes, which cells share, and not coefficients of cells.
     vec_type, mat_type : str, optional
         PETSc's types: 'cuda' puts vectors and work on the GPU, 'aij' assembles matrices.
     prefix : str, optional
@@ -159,6 +161,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         dm.setMatType(mat_type)
     if map_degree is not None:
         call('DMVPatchDGSetMapDegree', dm, Int(map_degree))
+    if continuous:
+        call('DMVPatchDGSetContinuous', dm, ctypes.c_int(1))
     if at_points or callable(reaction):
         call('DMVPatchDGSetBasis', dm, value('VPatchDGBases', 'gauss'))
     dm.setOptionsPrefix(prefix)

@@ -87,7 +87,7 @@ static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
 }
 
 /* 2 w of a cell and of the cell beyond a side at its points; or twice the mean of the side's condition, and 0. A coarse cell where the side
-   hangs has 1, since its weights are those of its parts. */
+   hangs has 1, since its weights are those of its parts. The operator on continuous functions has 0 between cells. */
 static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double own[], double beyond[])
 {
   const int          face = mk->face;
@@ -95,12 +95,12 @@ static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double o
   const int32_t      next = VpMeshNeighbor(mk->mesh, cell, side);
   const VpMetricSide there = VpFindBeyond(mk, cell, side);
 
-  if (there.cell >= 0) {
+  if (there.cell >= 0 && !mk->problem->nodal) {
     VpWeighSides(face, mk->seen + at * 2 * (size_t)face, there.seen, own, beyond);
     return;
   }
   for (int i = 0; i < face; i++) {
-    own[i] = next == VP_HANGING ? 1 : 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
+    own[i] = next == VP_HANGING ? 1 : there.cell >= 0 ? 0 : 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
     beyond[i] = 0;
   }
 }
@@ -414,14 +414,15 @@ static double FindJump(const VpMetricWork *mk)
 }
 
 /* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. The constants and the reaction would become
-   other functions, so that neither may matter. */
+   other functions, so that neither may matter. Nodal vectors do not enter by it. */
 static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
 {
   const VpMesh mesh = mk->mesh;
   double       most;
 
   PetscFunctionBegin;
-  if (mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mk->problem->nodal || mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem))
+    PetscFunctionReturn(PETSC_SUCCESS);
   most = FindChange(mk);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most < SCALES_FROM) PetscFunctionReturn(PETSC_SUCCESS);

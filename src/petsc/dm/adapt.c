@@ -101,6 +101,7 @@ static PetscErrorCode AdaptCells(DM dm, const int8_t mark[], DM *out)
   VpMesh             mesh;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckOfCells(dm, "Refining cells one by one"));
   PetscCheck(dg->quadrature == VPATCHDG_QUADRATURE_GAUSS, dg->mesh->comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_quadrature lobatto needs cells of one level: cells are refined one by one with -dm_vpatchdg_quadrature gauss");
   PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(VpOperatorGiven(dg->op)), VpOperatorGiven(dg->op)->coefficient, &mesh, &a));

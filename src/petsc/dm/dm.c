@@ -14,8 +14,10 @@ static PetscErrorCode TakeMesh(DM dm, VpMesh mesh)
   PetscFunctionBegin;
   dg->mesh = mesh;
   error = DMVPatchDGChooseBasis(dm);
+  if (!error) error = DMVPatchDGNumberNodes(dm);
   if (!error) error = DMVPatchDGSetOperator(dm, 0, NULL);
   if (error) {
+    PetscCall(DMVPatchDGForgetNodes(dm));
     PetscCall(VpMeshDestroy(&dg->mesh));
     dg->basis = basis;
   }
@@ -67,6 +69,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 
   PetscFunctionBegin;
   if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
+  PetscCall(DMVPatchDGForgetNodes(dm));
   PetscCall(VpFieldPlacesDestroy(&dg->places));
   PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
@@ -104,6 +107,9 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->coefficient_at = (VpPointFunction){0};
   to->in_use = NULL;
   to->travel[0] = 0;
+  to->layout = NULL;
+  to->node = NULL;
+  to->nodes[0] = to->nodes[1] = NULL;
   to->places = NULL;
   to->mats = NULL;
   to->shown = VP_SHOWN_NOTHING;
@@ -118,6 +124,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   if (mesh == from->mesh) PetscCall(VpPointFunctionReplace(&to->coefficient_at, &from->coefficient_at));
   else PetscCall(VpPointFunctionMove(&from->coefficient_at, (int)from->degree + 1, from->mesh, mesh, &to->coefficient_at));
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGNumberNodes(*out));
   PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
   if (to->coefficient_at.batch) coefficient = NULL; /* The numbers are means, and the new cells have others. */
   PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));

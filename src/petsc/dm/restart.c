@@ -32,11 +32,12 @@ enum {
   MAP_DEGREE,
   NUMBERS,
   QUADRATURE = NUMBERS + VP_MAP_NUMBERS,
+  CONTINUOUS,
   HEAD
 };
 enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LISTS };
 #define MAGIC_NUMBER   7690472071.
-#define VERSION_NUMBER 3
+#define VERSION_NUMBER 4
 
 static const char vector_name[][24] = {"vpatchdg_settings", "vpatchdg_depths", "vpatchdg_coefficient", "vpatchdg_nodes"};
 
@@ -88,6 +89,7 @@ static void FillHead(DM dm, PetscReal head[])
   head[WIDTH] = dg->op->given.coefficient ? VpProblemWidth(&dg->op->given) : 0;
   head[BASIS] = (PetscReal)dg->basis;
   head[QUADRATURE] = (PetscReal)dg->quadrature;
+  head[CONTINUOUS] = (PetscReal)dg->continuous;
   head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
   head[MAP_DEGREE] = (PetscReal)dg->map_degree;
   for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
@@ -299,6 +301,7 @@ static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
              "DMLoad(): the settings in the file are damaged, there is no map with the number %" PetscInt_FMT, map);
   PetscCall(DMVPatchDGSet(dm, VP_DM_BASIS, x[BASIS]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_QUADRATURE, x[QUADRATURE]));
+  PetscCall(DMVPatchDGSet(dm, VP_DM_CONTINUOUS, x[CONTINUOUS]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
   PetscCall(DMVPatchDGSetMapKind(dm, map > 1 ? VpMapKinds[map - 2].name : "none", map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
   if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);

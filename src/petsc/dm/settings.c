@@ -31,6 +31,8 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_QUADRATURE] =
     VP_SETTING(ENUM, DM_VPatchDG, quadrature, VPATCHDG_QUADRATURE_GAUSS, "-dm_vpatchdg_quadrature", "DMVPatchDGSetQuadrature", "quadrature",
                "Rule for masses: gauss, or lobatto as for spectral elements", .names = VPatchDGQuadratures),
+  [VP_DM_CONTINUOUS] = VP_SETTING(BOOL, DM_VPatchDG, continuous, PETSC_FALSE, "-dm_vpatchdg_continuous", "DMVPatchDGSetContinuous",
+                                  "continuity", "Functions are continuous, and vectors have their values at Gauss-Lobatto points"),
   [VP_DM_JUMP] = VP_SETTING(REAL, DM_VPatchDG, jump, 20, "-dm_vpatchdg_jump", NULL, "jump",
                             "Cells where a coefficient at points changes by this factor take its harmonic mean; 0: none do",
                             .refusal = "-dm_vpatchdg_jump %s: the factor is more than 1, or 0 for never"),
@@ -307,6 +309,92 @@ PetscErrorCode DMVPatchDGSetQuadrature(DM dm, VPatchDGQuadrature quadrature)
 PetscErrorCode DMVPatchDGGetQuadrature(DM dm, VPatchDGQuadrature *quadrature)
 {
   return DMVPatchDGGet(dm, VP_DM_QUADRATURE, quadrature, PETSC_FUNCTION_NAME);
+}
+
+/*@
+   DMVPatchDGSetContinuous - Makes the functions of the DM continuous
+
+   Logically Collective
+
+   Input Parameters:
++  dm         - the DM, not set up
+-  continuous - `PETSC_TRUE`: functions are continuous; `PETSC_FALSE` (default): they are polynomials on each cell alone
+
+   Options Database Key:
+.  -dm_vpatchdg_continuous - functions are continuous
+
+   Level: intermediate
+
+   Notes:
+   A vector of the DM then has the values of the function at the nodes, which are the (k+1)^dim Gauss-Lobatto points of every cell, for
+   degree 1 the vertices. Cells that meet at a node share it. A right-hand side has the integrals of f times the nodes' functions.
+   `DMVPatchDGGetElementRestriction()` says which nodes a cell has.
+
+   The operator is E^T A E, where E takes values at nodes to coefficients in cells, and A is the discontinuous operator. Its terms on
+   sides between cells vanish, so it is that of continuous elements of degree k, with exact integrals or, with
+   `VPATCHDG_QUADRATURE_LOBATTO`, those of the Gauss-Lobatto points. Dirichlet sides have nodes, too. Values there are weakly imposed, by
+   the terms that A has on these sides. `PCVPATCHDG` preconditions this operator as `PCVPatchDGSetElementRestriction()` describes.
+
+   All cells have one level. `DMVPatchDGInterpolate()`, `DMVPatchDGSetPointValues()` and `DMVPatchDGTransfer()` take the mean of what cells
+   have at a node.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetContinuous()`, `DMVPatchDGGetElementRestriction()`, `DMVPatchDGSetQuadrature()`
+@*/
+PetscErrorCode DMVPatchDGSetContinuous(DM dm, PetscBool continuous)
+{
+  return DMVPatchDGSet(dm, VP_DM_CONTINUOUS, continuous);
+}
+
+/*@
+   DMVPatchDGGetContinuous - Gets whether the functions of the DM are continuous
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  continuous - as in `DMVPatchDGSetContinuous()`
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetContinuous()`
+@*/
+PetscErrorCode DMVPatchDGGetContinuous(DM dm, PetscBool *continuous)
+{
+  return DMVPatchDGGet(dm, VP_DM_CONTINUOUS, continuous, PETSC_FUNCTION_NAME);
+}
+
+/*@
+   DMVPatchDGGetElementRestriction - Gets the entries that the nodes of cells have in vectors of a continuous DM
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM, set up, with `DMVPatchDGSetContinuous()`
+
+   Output Parameters:
++  ncell - number of own cells, or `NULL`
+-  node  - [ncell][(degree + 1)^dim] the global numbers of the entries, x fastest; the DM owns the array
+
+   Level: intermediate
+
+   Note:
+   Cells are in the order of `DMVPatchDGGetCellBounds()`. Numbers do not depend on the number of ranks. This is the element restriction of
+   libCEED and of MFEM.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetContinuous()`, `PCVPatchDGSetElementRestriction()`
+@*/
+PetscErrorCode DMVPatchDGGetElementRestriction(DM dm, PetscInt *ncell, const PetscInt *node[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetElementRestriction()"));
+  PetscCheck(DMVPatchDGData(dm)->layout, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "DMVPatchDGGetElementRestriction(): vectors of this DM have coefficients of cells, not values at nodes: use "
+             "-dm_vpatchdg_continuous (DMVPatchDGSetContinuous())");
+  if (ncell) *ncell = DMVPatchDGData(dm)->mesh->nown;
+  if (node) *node = DMVPatchDGData(dm)->node;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@

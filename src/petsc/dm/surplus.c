@@ -84,6 +84,7 @@ PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(DMVPatchDGCheckOfCells(dm, caller));
   mesh = DMVPatchDGData(dm)->mesh;
   PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown),
                               "DMVPatchDGEstimateSurplus(): eta is NULL: it needs one number per cell"));

@@ -113,11 +113,11 @@ static PetscErrorCode SetDeviceOps(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
+static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt rows, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
+  PetscCall(VecSetSizes(*v, rows, PETSC_DETERMINE));
   PetscCall(VecSetType(*v, dm->vectype));
   PetscCall(VecSetDM(*v, dm));
   PetscCall(SetDeviceOps(*v));
@@ -128,7 +128,7 @@ static PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
-  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), DMVPatchDGData(dm)->mesh->nown, v));
+  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), DMVPatchDGRows(dm), v));
   PetscCall(VecSetOperation(*v, VECOP_VIEW, (VpFunction *)VecView_VPatchDG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,7 +137,8 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
-  PetscCall(CreateVector(dm, PETSC_COMM_SELF, DMVPatchDGData(dm)->mesh->nface, v));
+  PetscCall(DMVPatchDGCheckOfCells(dm, "DMCreateLocalVector()"));
+  PetscCall(CreateVector(dm, PETSC_COMM_SELF, DMVPatchDGData(dm)->mesh->nface * DMVPatchDGCellSize(dm), v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,6 +149,7 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "A local vector"));
+  PetscCall(DMVPatchDGCheckOfCells(dm, "A local vector"));
   PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
   PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");

@@ -91,6 +91,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
   if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
+  if (problem->nodal) size.at_points += VP_OF_NODES;
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory per rank, about: mesh and operator %s, a vector %s\n",
@@ -127,7 +128,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(ViewDomain(dm, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  dimension %" PetscInt_FMT ", degree %" PetscInt_FMT "\n", dm->dim, dg->degree));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
-                                   dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
+                                   dg->layout ? dg->layout->N : dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
   PetscCall(ViewMap(dm, viewer));
   PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));

@@ -45,52 +45,79 @@ PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every rank knows all ranks' sizes, so the ranks agree without a message. */
-static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], const char noun[], const char remedy[])
+/* what is checked: who asks for it, what it is, and how to make it */
+typedef struct {
+  const char *caller, *noun, *remedy;
+} Checked;
+
+/* Every rank knows all ranks' sizes, so the ranks agree without a message. of_nodes: the entries are those of nodes, not of cells */
+static PetscErrorCode CheckLayout(DM dm, PetscLayout map, PetscBool of_nodes, const Checked *is)
 {
-  const VpMesh    mesh = DMVPatchDGData(dm)->mesh;
-  const PetscInt  block = DMVPatchDGCellSize(dm);
-  const PetscInt *range;
-  PetscMPIInt     size, r = 0;
-  PetscInt        n;
+  const DM_VPatchDG *dg = DMVPatchDGData(dm);
+  const VpMesh       mesh = dg->mesh;
+  const PetscInt     block = of_nodes ? 1 : DMVPatchDGCellSize(dm);
+  const PetscInt    *range, *wanted = of_nodes ? dg->layout->range : mesh->starts;
+  PetscMPIInt        size, r = 0;
+  PetscInt           n;
 
   PetscFunctionBegin;
   PetscCall(PetscLayoutGetSize(map, &n));
-  PetscCheck(n == mesh->ncell * block, mesh->comm, PETSC_ERR_ARG_SIZ,
-             "%s: the %s has size %" PetscInt_FMT ", that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun, n,
-             mesh->ncell * block, remedy);
+  PetscCheck(n == wanted[mesh->size] * block, mesh->comm, PETSC_ERR_ARG_SIZ,
+             "%s: the %s has size %" PetscInt_FMT ", that of the DM is %" PetscInt_FMT ": make it with %s", is->caller, is->noun, n,
+             wanted[mesh->size] * block, is->remedy);
   PetscCallMPI(MPI_Comm_size(map->comm, &size));
   PetscCheck(size == mesh->size, mesh->comm, PETSC_ERR_ARG_NOTSAMECOMM, "%s: the %s lives on %d ranks, the DM on %d: make it with %s",
-             caller, noun, size, mesh->size, remedy);
+             is->caller, is->noun, size, mesh->size, is->remedy);
   PetscCall(PetscLayoutGetRanges(map, &range));
-  while (r < size && range[r + 1] == mesh->starts[r + 1] * block) r++;
+  while (r < size && range[r + 1] == wanted[r + 1] * block) r++;
   PetscCheck(r == size, mesh->comm, PETSC_ERR_ARG_SIZ,
-             "%s: the %s has size %" PetscInt_FMT " on rank %d, that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun,
-             range[r + 1] - range[r], r, (mesh->starts[r + 1] - mesh->starts[r]) * block, remedy);
+             "%s: the %s has size %" PetscInt_FMT " on rank %d, that of the DM is %" PetscInt_FMT ": make it with %s", is->caller, is->noun,
+             range[r + 1] - range[r], r, (wanted[r + 1] - wanted[r]) * block, is->remedy);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckVector(DM dm, Vec v, PetscBool of_nodes, const Checked *is)
+{
+  PetscLayout map;
+
+  PetscFunctionBegin;
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
+             "%s: no vector is given where one is needed", is->caller);
+  PetscCall(VecGetLayout(v, &map));
+  PetscCall(CheckLayout(dm, map, of_nodes, is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGCheckVector(DM dm, Vec v, const char caller[])
 {
-  PetscLayout map;
+  const Checked is = {caller, "vector", "DMCreateGlobalVector()"};
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, caller));
-  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
-             "%s: no vector is given where one is needed", caller);
-  PetscCall(VecGetLayout(v, &map));
-  PetscCall(CheckLayout(dm, map, caller, "vector", "DMCreateGlobalVector()"));
+  PetscCall(CheckVector(dm, v, (PetscBool)(DMVPatchDGData(dm)->layout != NULL), &is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckPoints(DM dm, Vec v, const char caller[])
+{
+  Checked is = {caller, "vector", "DMCreateGlobalVector()"};
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  if (DMVPatchDGData(dm)->layout) is = (Checked){caller, "vector of values at points", "DMVPatchDGCreatePointVector()"};
+  PetscCall(CheckVector(dm, v, PETSC_FALSE, &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGCheckMatrix(DM dm, Mat A, const char caller[])
 {
-  PetscLayout map[2];
+  const Checked is = {caller, "matrix", "DMCreateMatrix()"};
+  PetscLayout   map[2];
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, caller));
   PetscCall(MatGetLayouts(A, &map[0], &map[1]));
-  for (int i = 0; i < 2; i++) PetscCall(CheckLayout(dm, map[i], caller, "matrix", "DMCreateMatrix()"));
+  for (int i = 0; i < 2; i++) PetscCall(CheckLayout(dm, map[i], (PetscBool)(DMVPatchDGData(dm)->layout != NULL), &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "../support/check.h"
 #include "../support/names.h"
-#include "../../level/level.h"
+#include "../../level/nodes.h"
 #include <petsc/private/dmimpl.h>
 
 /* The operator A with one coefficient, shared by DMs, matrices and preconditioners. A never changes. Its levels are made on first use. */
@@ -92,6 +92,7 @@ typedef struct {
   PetscInt                 map_degree; /* 0: the degree */
   PetscReal                penalty, reaction;
   VPatchDGQuadrature       quadrature;
+  PetscBool                continuous;                  /* Vectors are those of continuous functions, with an entry per node. */
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c at points */
   PetscBool                serial;                      /* one thread at a time calls functions of points, and the map */
@@ -119,6 +120,9 @@ typedef struct {
   char                   travel[192];    /* transport of ghosts, and the reason for it */
   VpOperator             op;             /* the operator with the present coefficient */
   PetscReal             *ghost;          /* values of x on cells that A x reads from other ranks, on the backend; NULL until used */
+  PetscLayout            layout;         /* of vectors with an entry per node, else NULL */
+  PetscInt              *node;           /* then: [own cells][n^dim] the entries of the nodes of cells */
+  VpNodes                nodes[2];       /* and these nodes on the backend in use, on the host; NULL until used */
   struct VpFieldPlaces_ *places;         /* cells and sides for functions of points (fields/places.h); NULL until used */
   struct VpMatrix_      *mats;           /* existing matrices that were made from this DM (mat/mat.h) */
   /* state of -dm_view: nothing printed that still holds; DMSetUp() is printing; the present state is printed in format `shown_as` */
@@ -130,6 +134,14 @@ typedef struct {
 static inline DM_VPatchDG *DMVPatchDGData(DM dm)
 {
   return dm->data;
+}
+
+/* number of own entries of global vectors. Requires: the DM is set up. */
+static inline PetscInt DMVPatchDGRows(DM dm)
+{
+  const DM_VPatchDG *dg = dm->data;
+
+  return dg->layout ? dg->layout->n : dg->mesh->nown * PetscPowInt(dg->degree + 1, dg->mesh->dim);
 }
 
 /* number of unknowns per cell. Requires: the DM is set up. */
@@ -144,8 +156,9 @@ static inline PetscInt DMVPatchDGCellSize(DM dm)
    and the level of a DM that is set up. */
 PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
 PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
-/* Ensures in addition: an error on all ranks unless the layout is that of the DM's global vectors and matrices. */
+/* Ensures in addition: an error on all ranks unless the layout is that of the DM's global vectors and matrices, or of values at points. */
 PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
+PetscErrorCode DMVPatchDGCheckPoints(DM, Vec, const char caller[]);
 PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 
 /* Ensures: an error that names `what` if the mesh is adaptive. */
@@ -181,9 +194,10 @@ PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 /* the level where functions of points work: on the DM's backend, or on the host where cells are mapped, since the map is there */
 PetscErrorCode DMVPatchDGGetFieldLevel(DM, VpLevel *);
-/* Writes the coefficients of the function 1, which are not all 1. */
+/* Writes the coefficients in cells of the function 1, which are not all 1. */
 PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
-/* Starts the exchange of the values that A x reads from other ranks into the DM's ghost buffer. x: own values, on the level's backend */
+/* Starts the exchange of the values that A x reads from other ranks, if it does, into the DM's ghost buffer. x: own values, on the level's
+   backend */
 PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
 
 /* backend.c: finds the backend that the settings request and opens its device; returns the backend in use, which the first call chooses */
@@ -194,6 +208,14 @@ PetscErrorCode VpUseCurrentStream(const VpBackend *);
 PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport and dg->travel */
 PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
+
+/* nodal.c: numbers the nodes of a continuous DM with a mesh; does nothing for others. Ensures: an error if the mesh is adaptive */
+PetscErrorCode DMVPatchDGNumberNodes(DM);
+PetscErrorCode DMVPatchDGForgetNodes(DM);
+/* *nodes: those of a continuous DM on a level's backend, with no reference of its own; NULL of another DM */
+PetscErrorCode DMVPatchDGGetNodes(DM, VpLevel, VpNodes *);
+/* Ensures: an error that names `what` if the DM is continuous. */
+PetscErrorCode DMVPatchDGCheckOfCells(DM, const char what[]);
 
 /* vecarray.c: a rank's own values on a backend between Get and Restore. They are those of a vector, [own cells][n^dim], or of columns of a
    dense matrix with this layout. */

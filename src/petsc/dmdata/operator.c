@@ -137,6 +137,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   op->refct = 1;
   op->mesh = VpReference(dg->mesh);
   op->problem = (VpProblem){.degree = (int)dg->degree,
+                            .nodal = dg->continuous,
                             .quadrature = (VpQuadrature)dg->quadrature,
                             .penalty = dg->penalty,
                             .reaction = dg->reaction,
@@ -164,6 +165,7 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, VpLevel level, const PetscScalar x[], VpG
   if (!dg->ghost)
     PetscCall(VpTogether(
       dg->mesh->comm, level->backend->alloc((level->view.nlocal - level->view.nown) * level->block, "ghost values", (void **)&dg->ghost)));
-  PetscCall(VpGhostExchangeBegin(&level->exchange, level->reads, x, dg->ghost, ghosts));
+  *ghosts = VpGhostsAt(dg->ghost);
+  if (!level->alone) PetscCall(VpGhostExchangeBegin(&level->exchange, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -304,6 +304,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGEstimate()"));
+  PetscCall(DMVPatchDGCheckOfCells(dm, "DMVPatchDGEstimate()"));
   e.dm = dm;
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;

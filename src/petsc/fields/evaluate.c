@@ -1,5 +1,5 @@
 /* Evaluation of a function at arbitrary points of any rank, and point sources. */
-#include "places.h"
+#include "functions.h"
 
 /* Ensures: an error on all ranks that names a point outside the domain, if a rank has one. */
 static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal points[], PetscInt outside)
@@ -185,6 +185,7 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
 {
   static const char caller[] = "DMVPatchDGEvaluate()";
   VpField           field;
+  Vec               cells;
   VpValues          xv;
   AtOwner           o;
 
@@ -194,9 +195,11 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
                               "DMVPatchDGEvaluate(): n points need memory for points and values"));
   PetscCall(VpFieldGet(dm, &field));
   PetscCall(AtOwnerCreate(&field, n, points, &o));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpCellsOf(&field, x, &cells));
+  PetscCall(VpValuesGet(field.level->backend, cells, VP_READ, &xv));
   PetscCall(VpTogether(field.mesh->comm, ProbeField(&field, &o, xv.at)));
   PetscCall(VpValuesRestore(&xv));
+  PetscCall(VecDestroy(&cells));
   PetscCall(PetscSFScatterBegin(o.sf, MPIU_SCALAR, o.number, values));
   PetscCall(PetscSFScatterEnd(o.sf, MPIU_SCALAR, o.number, values));
   PetscCall(AtOwnerDestroy(&o));
@@ -261,6 +264,7 @@ PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal poin
 {
   VpField   field;
   PetscBool finite = PETSC_TRUE;
+  Vec       cells;
   VpValues  bv;
   AtOwner   o;
 
@@ -275,9 +279,12 @@ PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal poin
   PetscCall(WarnRepeated(dm, n, points, q));
   PetscCall(PetscSFGatherBegin(o.sf, MPIU_SCALAR, q, o.number));
   PetscCall(PetscSFGatherEnd(o.sf, MPIU_SCALAR, q, o.number));
-  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &bv));
+  PetscCall(VpCellsCreate(&field, b, &cells));
+  if (field.nodes) PetscCall(VecSet(cells, 0));
+  PetscCall(VpValuesGet(field.level->backend, cells, VP_READ_WRITE, &bv));
   PetscCall(VpTogether(field.mesh->comm, AddSources(&field, &o, bv.at)));
   PetscCall(VpValuesRestore(&bv));
+  PetscCall(VpCellsToRHS(&field, PETSC_TRUE, &cells, b));
   PetscCall(AtOwnerDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -19,18 +19,18 @@
 @*/
 PetscErrorCode DMVPatchDGIntegrate(DM dm, Vec x, PetscScalar *integral)
 {
-  Vec values, one;
+  Vec values, b;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGIntegrate()"));
   VpAssertPointer(integral, 3);
-  PetscCall(DMGetGlobalVector(dm, &values));
-  PetscCall(DMGetGlobalVector(dm, &one));
+  PetscCall(DMVPatchDGCreatePointVector(dm, &values));
+  PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecSet(values, 1));
-  PetscCall(DMVPatchDGSetPointValues(dm, values, one));
-  PetscCall(VecDot(x, one, integral));
-  PetscCall(DMRestoreGlobalVector(dm, &one));
-  PetscCall(DMRestoreGlobalVector(dm, &values));
+  PetscCall(DMVPatchDGComputeRHSFromPoints(dm, values, NULL, NULL, b));
+  PetscCall(VecDot(x, b, integral));
+  PetscCall(DMRestoreGlobalVector(dm, &b));
+  PetscCall(VecDestroy(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -25,6 +25,15 @@ PetscErrorCode VpIntegrateFunction(const VpField *, const VpGrid *, VpSet, const
    for one that is not wanted. x: u_h, on the backend. grid: of values in cells */
 PetscErrorCode VpComputeSquares(const VpField *, const VpGrid *, const VpGiven *const given[2], const double x[], double square[2]);
 
+/* cellvectors.c: coefficients in cells, [own cells][n^dim]. *cells is a new reference to a vector of the DM or, of a continuous DM, a new
+   vector: with any values (v: the vector of the DM that it stands for), or those of the function x */
+PetscErrorCode VpCellsCreate(const VpField *, Vec v, Vec *cells);
+PetscErrorCode VpCellsOf(const VpField *, Vec x, Vec *cells);
+/* Destroy the reference. b = the right-hand side with these numbers (add: b += that of a continuous DM); x = the function, on a continuous
+   DM with the mean of what cells have at a node, weighted by the root of their volumes */
+PetscErrorCode VpCellsToRHS(const VpField *, PetscBool add, Vec *cells, Vec b);
+PetscErrorCode VpCellsToFunction(const VpField *, Vec *cells, Vec x);
+
 /* points.c: what is computed at Gauss points, n in each direction. The slope is the gradient in cells, on sides the outward derivative.
    The outflow through sides is per area of the reference cell's side, of a DM with a metric. */
 typedef enum { VP_COORDINATES, VP_VALUE, VP_SLOPE, VP_OUTFLOW } VpPointKind;

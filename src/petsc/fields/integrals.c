@@ -38,13 +38,19 @@ static PetscErrorCode IntegrateData(const VpField *field, int nq, const VpGiven 
 static PetscErrorCode ComputeRHS(const VpField *field, int nq, const VpGiven given[], Vec b)
 {
   const PetscBool source = VpIsGiven(&given[VP_GIVEN_SOURCE]);
+  PetscErrorCode  error;
+  Vec             cells;
   VpValues        values;
 
   PetscFunctionBegin;
-  if (!source) PetscCall(VecZeroEntries(b));
-  PetscCall(VpValuesGet(field->level->backend, b, source ? VP_WRITE : VP_READ_WRITE, &values));
-  PetscCall(VpTogether(field->mesh->comm, IntegrateData(field, nq, given, values.at)));
+  PetscCall(VpCellsCreate(field, b, &cells));
+  if (!source) PetscCall(VecZeroEntries(cells));
+  PetscCall(VpValuesGet(field->level->backend, cells, source ? VP_WRITE : VP_READ_WRITE, &values));
+  error = VpTogether(field->mesh->comm, IntegrateData(field, nq, given, values.at));
   PetscCall(VpValuesRestore(&values));
+  if (error) PetscCall(VecDestroy(&cells));
+  PetscCall(error);
+  PetscCall(VpCellsToRHS(field, PETSC_FALSE, &cells, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +147,7 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
 
    Input Parameters:
 +  dm        - the DM, set up
-.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL` for 0
+.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector of `DMVPatchDGCreatePointVector()`, or `NULL` for 0
 .  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL` for 0
 -  neumann   - h at the points for `VPATCHDG_BOUNDARY_NEUMANN` (du/dn + alpha u on Robin sides), or `NULL` for 0
 
@@ -167,7 +173,7 @@ PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec n
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, caller));
-  if (f) PetscCall(DMVPatchDGCheckVector(dm, f, caller));
+  if (f) PetscCall(DMVPatchDGCheckPoints(dm, f, caller));
   PetscCheck(f != b, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: f and b must be different vectors", caller);
   PetscCall(VpFieldGet(dm, &field));
   if (dirichlet) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_VALUE, 1, dirichlet, caller, "Dirichlet values"));
@@ -182,14 +188,19 @@ static PetscErrorCode ComputeNorms(const VpField *field, int nq, Vec x, const Vp
 {
   const VpGiven *wanted[] = {norm[0] ? &given[0] : NULL, norm[1] ? &given[1] : NULL};
   PetscReal      square[2];
+  PetscErrorCode error;
+  Vec            cells;
   VpGrid         grid;
   VpValues       xv;
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, nq, NULL, &grid));
-  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
-  PetscCall(VpTogether(field->mesh->comm, VpComputeSquares(field, &grid, wanted, xv.at, square)));
+  PetscCall(VpCellsOf(field, x, &cells));
+  PetscCall(VpValuesGet(field->level->backend, cells, VP_READ, &xv));
+  error = VpTogether(field->mesh->comm, VpComputeSquares(field, &grid, wanted, xv.at, square));
   PetscCall(VpValuesRestore(&xv));
+  PetscCall(VecDestroy(&cells));
+  PetscCall(error);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, field->mesh->comm));
   for (int i = 0; i < 2; i++) {
     if (norm[i]) *norm[i] = PetscSqrtReal(square[i]);
@@ -276,7 +287,7 @@ PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatc
    Input Parameters:
 +  dm        - the DM, set up
 .  x         - the coefficients of u_h
-.  values    - u at every point, a vector like those of the DM, or `NULL` if l2 is `NULL`
+.  values    - u at every point, a vector of `DMVPatchDGCreatePointVector()`, or `NULL` if l2 is `NULL`
 -  gradients - [points][dim] the gradient of u, a vector like that of `DMVPatchDGGetPoints()`, or `NULL` if h1 is `NULL`
 
    Output Parameters:
@@ -302,22 +313,27 @@ PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradien
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(VpFieldGet(dm, &field));
   given[1].components = field.mesh->dim;
-  if (l2) PetscCall(DMVPatchDGCheckVector(dm, values, caller));
+  if (l2) PetscCall(DMVPatchDGCheckPoints(dm, values, caller));
   if (h1) PetscCall(VpPointVectorCheck(&field, VP_GIVEN_SOURCE, field.mesh->dim, gradients, caller, "gradients"));
   PetscCall(ComputeNorms(&field, field.basis->n, x, given, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b = (1, phi_i), the coefficients of the function 1. Where the constants are the null space, 1 has no solution, and b = 0. */
+/* b = (1, phi_i), in cells the coefficients of the function 1. Where the constants are the null space, 1 has no solution, and b = 0. */
 PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
 {
-  DM dm;
+  DM      dm;
+  Vec     cells;
+  VpField field;
 
   PetscFunctionBegin;
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* b belongs to the caller of KSPSolve(ksp, b, x). */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
-  if (DMVPatchDGIsSingular(dm)) PetscCall(VecSet(b, 0));
-  else PetscCall(DMVPatchDGFillConstant(dm, b));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpCellsCreate(&field, b, &cells));
+  if (DMVPatchDGIsSingular(dm)) PetscCall(VecSet(cells, 0));
+  else PetscCall(DMVPatchDGFillConstant(dm, cells));
+  PetscCall(VpCellsToRHS(&field, PETSC_FALSE, &cells, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

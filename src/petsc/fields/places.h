@@ -27,6 +27,7 @@ typedef struct {
   VpMesh                 mesh;
   VpLevel                level; /* of DMVPatchDGGetFieldLevel(), on "the backend" of what follows */
   const VpBasis         *basis; /* orthonormal */
+  VpNodes                nodes; /* of a continuous DM, on the backend; else NULL */
   struct VpFieldPlaces_ *places;
 } VpField;
 PetscErrorCode VpFieldGet(DM, VpField *);

@@ -99,13 +99,15 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
   const int        dim = field->mesh->dim;
   const VpBackend *backend = what == VP_OUTFLOW ? &VpBackendHost : field->level->backend;
   const int        needs[] = {[VP_COORDINATES] = VP_NEEDS_POINTS, [VP_SLOPE] = VP_NEEDS_GRADIENT, [VP_OUTFLOW] = VP_NEEDS_OUTFLOW};
+  Vec              cells = NULL;
   VpValues         xv = {0}, values;
   VpGrid           cell;
   Evaluation       e = {.level = field->level, .ops = backend->ops(VP_DOUBLE, dim, field->basis->degree)};
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, points, &cell));
-  if (x) PetscCall(VpValuesGet(backend, x, VP_READ, &xv));
+  if (x) PetscCall(VpCellsOf(field, x, &cells));
+  if (x) PetscCall(VpValuesGet(backend, cells, VP_READ, &xv));
   PetscCall(VpValuesGet(backend, to, VP_WRITE, &values));
   e.x = xv.at;
   for (int i = 0; i < (given == VP_GIVEN_SOURCE ? 1 : 2 * dim); i++) {
@@ -126,6 +128,7 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
   }
   PetscCall(VpValuesRestore(&values));
   if (x) PetscCall(VpValuesRestore(&xv));
+  PetscCall(VecDestroy(&cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,12 +164,42 @@ PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Checks two different vectors of the DM, and gets the field. */
+/*@
+   DMVPatchDGCreatePointVector - Creates a vector with a number for each of the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameter:
+.  v - the vector, of the DM's type; the caller destroys it
+
+   Level: intermediate
+
+   Note:
+   Unless the DM is continuous (`DMVPatchDGSetContinuous()`), vectors of `DMCreateGlobalVector()` are such vectors, too.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGSetPointValues()`
+@*/
+PetscErrorCode DMVPatchDGCreatePointVector(DM dm, Vec *v)
+{
+  VpField field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGCreatePointVector()"));
+  VpAssertPointer(v, 2);
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpPointVectorCreate(&field, VP_GIVEN_SOURCE, 1, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Checks a vector x of the DM and another one y of values at points, and gets the field. */
 static PetscErrorCode GetVectorsField(DM dm, Vec x, Vec y, const char caller[], VpField *field)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(DMVPatchDGCheckVector(dm, y, caller));
+  PetscCall(DMVPatchDGCheckPoints(dm, y, caller));
   PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: the two vectors must be different", caller);
   PetscCall(VpFieldGet(dm, field));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,7 +215,7 @@ static PetscErrorCode GetVectorsField(DM dm, Vec x, Vec y, const char caller[], 
 -  x  - coefficients, a vector of the DM
 
    Output Parameter:
-.  values - the value at every point, a vector of the same size and layout as x
+.  values - the value at every point, a vector of `DMVPatchDGCreatePointVector()`
 
    Level: beginner
 
@@ -231,15 +264,21 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
    points give exactly. */
 static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, Vec x)
 {
-  VpGrid   grid;
-  VpValues xv;
+  PetscErrorCode error;
+  Vec            cells;
+  VpGrid         grid;
+  VpValues       xv;
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, &grid));
   VpGridToCoefficients(field->basis, &grid);
-  PetscCall(VpValuesGet(field->level->backend, x, VP_WRITE, &xv));
-  PetscCall(VpTogether(field->mesh->comm, VpIntegrateFunction(field, &grid, VpOwnCells(), u, xv.at)));
+  PetscCall(VpCellsCreate(field, x, &cells));
+  PetscCall(VpValuesGet(field->level->backend, cells, VP_WRITE, &xv));
+  error = VpTogether(field->mesh->comm, VpIntegrateFunction(field, &grid, VpOwnCells(), u, xv.at));
   PetscCall(VpValuesRestore(&xv));
+  if (error) PetscCall(VecDestroy(&cells));
+  PetscCall(error);
+  PetscCall(VpCellsToFunction(field, &cells, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,7 +289,7 @@ static PetscErrorCode FindCoefficients(const VpField *field, const VpGiven *u, V
 
    Input Parameters:
 +  dm     - the DM, set up
--  values - the value at every point, a vector like those of `DMCreateGlobalVector()`
+-  values - the value at every point, a vector of `DMVPatchDGCreatePointVector()`
 
    Output Parameter:
 .  x - the coefficients, a vector of the DM
@@ -265,7 +304,7 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
   VpField       field;
 
   PetscFunctionBegin;
-  PetscCall(GetVectorsField(dm, values, x, "DMVPatchDGSetPointValues()", &field));
+  PetscCall(GetVectorsField(dm, x, values, "DMVPatchDGSetPointValues()", &field));
   PetscCall(FindCoefficients(&field, &u, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

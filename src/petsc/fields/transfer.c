@@ -1,5 +1,6 @@
 /* Vectors from one mesh to another mesh of the same boxes: exact where cells were refined, the L2 projection where cells were coarsened. */
 #include "fields.h"
+#include "functions.h"
 
 /* transfers between a cell and its halves */
 typedef struct {
@@ -89,6 +90,8 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   double            *values, *scaled;
   const DM_VPatchDG *source, *target;
   size_t             ndof;
+  VpField            field[2];
+  Vec                cells[2];
   VpOverlap          o;
   VpBasis            basis;
   Halves             h;
@@ -115,14 +118,20 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   ndof = (size_t)DMVPatchDGCellSize(to);
   PetscCall(VpOverlapCreate(source->mesh, target->mesh, &o));
   PetscCall(PetscMalloc2((size_t)o.n * ndof, &values, (size_t)source->mesh->nown * ndof, &scaled));
-  PetscCall(VecGetArrayRead(x, &xx));
+  PetscCall(VpFieldGet(from, &field[0]));
+  PetscCall(VpFieldGet(to, &field[1]));
+  PetscCall(VpCellsOf(&field[0], x, &cells[0]));
+  PetscCall(VpCellsCreate(&field[1], y, &cells[1]));
+  PetscCall(VecGetArrayRead(cells[0], &xx));
   ScaleByRoots(from, PETSC_FALSE, xx, scaled);
   PetscCall(VpBroadcast(o.sf, ndof, MPI_DOUBLE, scaled, values));
-  PetscCall(VecRestoreArrayRead(x, &xx));
-  PetscCall(VecGetArrayWrite(y, &yy));
+  PetscCall(VecRestoreArrayRead(cells[0], &xx));
+  PetscCall(VecGetArrayWrite(cells[1], &yy));
   for (int32_t c = 0; c < target->mesh->nown; c++) CoverCell(&h, target->mesh, &o, c, values, yy + (size_t)c * ndof);
   ScaleByRoots(to, PETSC_TRUE, yy, yy);
-  PetscCall(VecRestoreArrayWrite(y, &yy));
+  PetscCall(VecRestoreArrayWrite(cells[1], &yy));
+  PetscCall(VecDestroy(&cells[0]));
+  PetscCall(VpCellsToFunction(&field[1], &cells[1], y));
   PetscCall(PetscFree2(values, scaled));
   PetscCall(VpOverlapDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);

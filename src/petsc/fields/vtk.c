@@ -197,9 +197,15 @@ static PetscErrorCode GetNext(PetscObject object, Vec *v)
   return PetscObjectQuery(object, next_key, (PetscObject *)v);
 }
 
-static Section SectionOf(VpMesh mesh, Vec v)
+/* Vectors with one value per cell belong to no DM. */
+static PetscErrorCode FindSection(Vec v, Section *section)
 {
-  return v->map->N == mesh->ncell ? CELL_DATA : POINT_DATA;
+  DM dm;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetDM(v, &dm));
+  *section = dm ? POINT_DATA : CELL_DATA;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* what is done with an array; v: the vector that has its values, or NULL */
@@ -212,12 +218,14 @@ static PetscErrorCode VisitVectors(Vtk *vtk, PetscViewer viewer, Section wanted,
   const int       count = points ? vtk->npoint : vtk->ncell;
   Array           a = {wanted, "Float64", NULL, 1, count, 8, points ? FillPointValues : FillCellValues, points ? count : 1, NULL};
   Vec             v;
+  Section         section;
 
   PetscFunctionBegin;
   PetscCall(GetNext((PetscObject)viewer, &v));
   while (v) {
     PetscCall(PetscObjectGetName((PetscObject)v, &a.name));
-    if (SectionOf(vtk->mesh, v) == wanted) PetscCall(visit(vtk, &a, v));
+    PetscCall(FindSection(v, &section));
+    if (section == wanted) PetscCall(visit(vtk, &a, v));
     PetscCall(GetNext((PetscObject)v, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -296,7 +304,7 @@ static PetscErrorCode WriteArray(Vtk *vtk, Array *a, Vec v)
   char           *data;
 
   PetscFunctionBegin;
-  if (points) PetscCall(DMGetGlobalVector(vtk->field.dm, &values));
+  if (points) PetscCall(VpPointVectorCreate(&vtk->field, VP_GIVEN_SOURCE, 1, &values));
   if (points) PetscCall(VpComputeAtPoints(&vtk->field, VP_GIVEN_SOURCE, VP_VALUE, vtk->x, v, values));
   if (v) PetscCall(VecGetArrayRead(values, &a->values));
   PetscCall(PetscMalloc1(n * each, &data));
@@ -304,7 +312,7 @@ static PetscErrorCode WriteArray(Vtk *vtk, Array *a, Vec v)
   PetscCall(WriteParts(vtk, data, n * each));
   PetscCall(PetscFree(data));
   if (v) PetscCall(VecRestoreArrayRead(values, &a->values));
-  if (points) PetscCall(DMRestoreGlobalVector(vtk->field.dm, &values));
+  if (points) PetscCall(VecDestroy(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,24 +388,26 @@ static PetscErrorCode CheckName(PetscViewer viewer)
 /* Appends a vector to the viewer, which takes over its reference. A vector of the DM whose name is NULL becomes "u", then "u2". */
 static PetscErrorCode AddVector(DM dm, PetscViewer viewer, const char name[], Vec v)
 {
-  const VpMesh                  mesh = DMVPatchDGData(dm)->mesh;
-  const PetscViewerVTKFieldType type = SectionOf(mesh, v) == CELL_DATA ? PETSC_VTK_CELL_FIELD : PETSC_VTK_POINT_FIELD;
-  PetscObject                   last = (PetscObject)viewer;
-  char                          made[16] = "u";
-  int                           number = 1;
-  Vec                           other;
+  PetscObject last = (PetscObject)viewer;
+  char        made[16] = "u";
+  int         number = 1;
+  Vec         other;
+  Section     section;
 
   PetscFunctionBegin;
   PetscCall(GetNext(last, &other));
   while (other) {
     last = (PetscObject)other;
-    number += SectionOf(mesh, other) == POINT_DATA;
+    PetscCall(FindSection(other, &section));
+    number += section == POINT_DATA;
     PetscCall(GetNext(last, &other));
   }
   if (number > 1) PetscCall(PetscSNPrintf(made, sizeof(made), "u%d", number));
   PetscCall(PetscObjectSetName((PetscObject)v, name ? name : made));
   PetscCall(PetscObjectCompose(last, next_key, (PetscObject)v));
-  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type, PETSC_TRUE, (PetscObject)v));
+  PetscCall(FindSection(v, &section));
+  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT,
+                                   section == CELL_DATA ? PETSC_VTK_CELL_FIELD : PETSC_VTK_POINT_FIELD, PETSC_TRUE, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -413,6 +423,7 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscCall(CheckName(viewer));
   if (name) PetscCall(PetscStrncmp(name, "Vec_0x", 6, &made));
   PetscCall(VecDuplicate(v, &copy));
+  PetscCall(VecSetDM(copy, dm));
   PetscCall(VecCopy(v, copy));
   PetscCall(AddVector(dm, viewer, made ? NULL : name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);

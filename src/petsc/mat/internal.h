@@ -22,6 +22,8 @@ PetscErrorCode VpRefuseEntries(Mat);
 /* product.c: Y = A X for dense X and Y */
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *);
 PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);
+/* assembled.c: the matrix of a level on the host, for the DM's vectors */
+PetscErrorCode VpAssembleOn(DM, VpLevel, MatType, Mat *);
 /* assembled.c: gives an assembled matrix its record and keeps the operations of its type. like: record of another matrix of this type, or
    NULL */
 PetscErrorCode VpMatrixAttachAssembled(DM, Mat, VpMatrix like);

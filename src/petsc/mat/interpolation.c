@@ -191,6 +191,8 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(coarse, "DMCreateInterpolation()"));
   PetscCall(DMVPatchDGCheck(fine, "DMCreateInterpolation()"));
+  PetscCall(DMVPatchDGCheckOfCells(fine, "DMCreateInterpolation()"));
+  PetscCall(DMVPatchDGCheckOfCells(coarse, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(coarse)->mesh, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(fine)->mesh, "DMCreateInterpolation()"));
   PetscCall(DMVPatchDGGetFieldLevel(coarse, &from));

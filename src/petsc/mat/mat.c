@@ -19,6 +19,7 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
              "the DM to KSPSetDM()",
              caller, VpTypeName((PetscObject)P), p->dm ? "belongs to a DM of another type" : "belongs to no DM");
   PetscCall(DMVPatchDGCheckMatrix(p->dm, P, caller));
+  PetscCall(DMVPatchDGCheckOfCells(p->dm, caller));
   p->op = matrix ? VpMatrixOperator(matrix) : ((DM_VPatchDG *)p->dm->data)->op;
   if (!matrix) PetscFunctionReturn(PETSC_SUCCESS);
   p->scale = matrix->scale;
@@ -37,6 +38,14 @@ static PetscErrorCode DescribeMatrix(DM dm, Mat A)
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   if (DMVPatchDGData(dm)->penalty >= 1 && !singular) PetscCall(VpSetPositiveDefinite(A));
   if (!singular) PetscFunctionReturn(PETSC_SUCCESS);
+  if (DMVPatchDGData(dm)->layout) {
+    MatNullSpace constants;
+
+    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)dm), PETSC_TRUE, 0, NULL, &constants));
+    PetscCall(MatSetNullSpace(A, constants));
+    PetscCall(MatNullSpaceDestroy(&constants));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(DMVPatchDGGetHostLevel(dm, &host));
   PetscCall(VpSetConstantNullSpace(host, A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -75,7 +75,7 @@ PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *data)
   op = VpMatrixOperator(matrix);
   PetscCall(VpOperatorGetLevel(op, matrix->dm, &level));
   PetscCall(MatGetSize(X, NULL, &all));
-  if (!VpMeshIsAdaptive(op->mesh)) n = VpColumnsAtOnce(level, all);
+  if (!VpMeshIsAdaptive(op->mesh) && !op->problem.nodal) n = VpColumnsAtOnce(level, all);
   if (n > 1) PetscCall(VpOperatorRepeat(op, matrix->dm, (int32_t)n));
   PetscCall(VpOnColumns(X, Y, n > 1 ? op->copies : 1, MultiplyOne, MultiplySome, matrix));
   if (matrix->scale != 1) PetscCall(MatScale(Y, matrix->scale));

@@ -1,21 +1,48 @@
 /* The operator scale A + shift I without entries: a MATSHELL. */
 #include "internal.h"
 
+/* y = A x, or y = b - A x if b is not NULL, for coefficients in cells, in memory of the level's backend */
+static PetscErrorCode ApplyToCells(DM dm, VpLevel level, const double *x, const double *b, double *y)
+{
+  VpGhosts ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGhosts(dm, level, x, &ghosts));
+  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, x, ghosts, b, y));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = E^T A E x for values at nodes */
+static PetscErrorCode ApplyToNodes(DM dm, VpLevel level, VpNodes nodes, const double *x, double *y)
+{
+  const size_t n = (size_t)level->mesh->nown * VpLevelValues(level);
+  double      *cells;
+
+  PetscFunctionBegin;
+  PetscCall(level->backend->borrow((2 * n + 1) * sizeof(*cells), "coefficients in cells", (void **)&cells));
+  PetscCall(VpNodesInject(nodes, level, x, cells));
+  PetscCall(ApplyToCells(dm, level, cells, NULL, cells + n));
+  PetscCall(VpNodesCollect(nodes, level, cells + n, y));
+  PetscCall(level->backend->give_back(cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMatrixApply(VpMatrix matrix, Vec x, Vec b, Vec y)
 {
   VpValues xv, bv = {0}, yv;
-  VpGhosts ghosts;
+  VpNodes  nodes;
   VpLevel  level;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  PetscCall(DMVPatchDGGetNodes(matrix->dm, level, &nodes));
   PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv));
   if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv));
   PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv));
-  PetscCall(DMVPatchDGGhosts(matrix->dm, level, xv.at, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, x, y, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xv.at, ghosts, bv.at, yv.at));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  if (nodes) PetscCall(ApplyToNodes(matrix->dm, level, nodes, xv.at, yv.at));
+  else PetscCall(ApplyToCells(matrix->dm, level, xv.at, bv.at, yv.at));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, x, y, 0));
   PetscCall(VpValuesRestore(&yv));
   if (b) PetscCall(VpValuesRestore(&bv));
@@ -44,7 +71,7 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
   PetscCall(DMVPatchDGCheckVector(matrix->dm, b, "MatResidual()"));
   PetscCall(DMVPatchDGCheckVector(matrix->dm, x, "MatResidual()"));
   PetscCall(DMVPatchDGCheckVector(matrix->dm, r, "MatResidual()"));
-  if (matrix->scale == 1 && matrix->shift == 0 && r != b) {
+  if (matrix->scale == 1 && matrix->shift == 0 && r != b && !DMVPatchDGData(matrix->dm)->layout) {
     PetscCall(VpMatrixApply(matrix, x, b, r));
   } else {
     Vec y;
@@ -58,25 +85,61 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whether nodes of a cell are the same at both ends of a periodic direction */
+static PetscErrorCode HasLoops(VpMesh mesh, PetscBool *has)
+{
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  for (int32_t i = 0; i < 2 * mesh->dim * mesh->nown; i++) *has = (PetscBool)(*has || mesh->neighbor[i] == i / (2 * mesh->dim));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 1, MPIU_BOOL, MPI_LOR, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of nodes that are the same in a cell are found by the assembled matrix. */
+static PetscErrorCode GetNodalDiagonal(DM dm, VpLevel level, VpNodes nodes, Vec d)
+{
+  PetscScalar *values;
+  PetscBool    loops;
+  Mat          B;
+
+  PetscFunctionBegin;
+  PetscCall(HasLoops(level->mesh, &loops));
+  if (loops) {
+    PetscCall(VpAssembleOn(dm, level, MATAIJ, &B));
+    PetscCall(MatGetDiagonal(B, d));
+    PetscCall(MatDestroy(&B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayWrite(d, &values));
+  PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
+  PetscCall(VecRestoreArrayWrite(d, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
 {
   PetscScalar *values;
   VpMatrix     matrix;
+  VpNodes      nodes;
   VpLevel      level;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
   PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  PetscCall(DMVPatchDGGetNodes(matrix->dm, level, &nodes));
   PetscCall(DMVPatchDGCheckVector(matrix->dm, d, "MatGetDiagonal()"));
-  PetscCall(VecGetArrayWrite(d, &values));
-  PetscCall(VpDiagonal(level, values));
-  PetscCall(VecRestoreArrayWrite(d, &values));
+  if (nodes) PetscCall(GetNodalDiagonal(matrix->dm, level, nodes, d));
+  else {
+    PetscCall(VecGetArrayWrite(d, &values));
+    PetscCall(VpDiagonal(level, values));
+    PetscCall(VecRestoreArrayWrite(d, &values));
+  }
   PetscCall(VecScale(d, matrix->scale));
   PetscCall(VecShift(d, matrix->shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Assembles a shifted operator, because the absolute values of its diagonal do not follow from the norm of A. */
+/* Assembles a shifted operator, because the absolute values of its diagonal do not follow from the norm of A, and one on nodes. */
 static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
 {
   VpMatrix matrix;
@@ -86,11 +149,11 @@ static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
   PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
-  if (matrix->shift == 0) {
+  if (matrix->shift == 0 && !DMVPatchDGData(matrix->dm)->layout) {
     PetscCall(VpAbsoluteSums(level, type, norm));
     *norm *= PetscAbsScalar(matrix->scale);
   } else {
-    PetscCall(VpAssemble(level, MATAIJ, &B));
+    PetscCall(VpAssembleOn(matrix->dm, level, MATAIJ, &B));
     PetscCall(MatScale(B, matrix->scale));
     PetscCall(MatShift(B, matrix->shift));
     PetscCall(MatNorm(B, type, norm));
@@ -124,7 +187,7 @@ static PetscErrorCode MatDuplicate_Shell(Mat A, MatDuplicateOption option, Mat *
 /* The layouts are set by size and not copied from the DM's vectors, which may be on a device. */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
-  const PetscInt n = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscInt n = DMVPatchDGRows(dm);
   const struct {
     MatOperation operation;
     VpFunction  *function;

@@ -46,16 +46,38 @@ static PetscErrorCode FindDA(PC pc, DM *da)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes the nodes of the Pmat's DM, if it is a continuous one. */
+static PetscErrorCode AdoptNodes(PC pc, PetscBool *took)
+{
+  VpPCBase *inverse = pc->data;
+  const KSP ksp = inverse->ksp;
+  VpMatrix  matrix;
+
+  PetscFunctionBegin;
+  PetscCall(VpMatrixFind(pc->pmat, &matrix));
+  *took = (PetscBool)(matrix && DMVPatchDGData(matrix->dm)->layout);
+  if (!*took || (inverse->continuous && inverse->continuous->dm == matrix->dm && !inverse->continuous->node))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)matrix->dm));
+  PetscCall(TakeRestriction(pc, matrix->dm, NULL));
+  inverse->ksp = ksp;
+  inverse->continuous->adopted = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGAdopt(PC pc)
 {
   VpPCBase      *inverse = pc->data;
   const KSP      ksp = inverse->ksp;
   VpStencil      stencil;
   VpStencilCells cells;
+  PetscBool      took;
   DM             da;
 
   PetscFunctionBegin;
   if (inverse->continuous && !inverse->continuous->adopted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AdoptNodes(pc, &took));
+  if (took) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindDA(pc, &da));
   if (!da) {
     PetscCall(VpContinuousDestroy(pc));

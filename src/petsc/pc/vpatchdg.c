@@ -12,10 +12,11 @@
    The Pmat is a matrix of a `DMVPATCHDG`, made by `DMCreateMatrix()` or by a KSP with `KSPSetDM()`. The preconditioner takes the mesh,
    the space and the coefficient from this matrix.
 
-   It may also be a continuous operator. A matrix of continuous elements needs `PCVPatchDGSetElementRestriction()`. A five-point or
-   seven-point matrix on a `DMDA` with one unknown per point needs nothing: from its entries the preconditioner reads which rows are those
-   of the identity, the conditions on the other sides, the distances of points (if the `DMDA` has no coordinates) and the coefficient, and
-   makes a `DMVPATCHDG` of degree 1 with the points as nodes. Rows must not be divided by volumes that differ.
+   It may also be a continuous operator: that of a DM with `DMVPatchDGSetContinuous()`. A matrix of other continuous elements needs
+   `PCVPatchDGSetElementRestriction()`. A five-point or seven-point matrix on a `DMDA` with one unknown per point needs nothing: from its
+   entries the preconditioner reads which rows are those of the identity, the conditions on the other sides, the distances of points (if the
+   `DMDA` has no coordinates) and the coefficient, and makes a `DMVPATCHDG` of degree 1 with the points as nodes. Rows must not be divided
+   by volumes that differ.
 
    By default, the cycle makes one sweep with the full space and the exact residual after the coarse correction, which measurements have
    shown to be fastest. The cycle runs in single precision with `KSPFGMRES`, with `KSPRICHARDSON`, and with `KSPCG` and

@@ -41,7 +41,7 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
     if (same && c->nodes->backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpContinuousReset(pc));
   }
-  PetscCall(VpNodesCreate(dg->mesh, (int)dg->degree, backend, layout, c->node, &c->nodes));
+  PetscCall(VpNodesCreate(dg->mesh, (int)dg->degree, backend, layout, c->node ? c->node : dg->node, &c->nodes));
   PetscCall(MatCreateVecs(pc->pmat, &c->work[0], NULL));
   for (int i = 1; i < 4; i++) PetscCall(VecDuplicate(c->work[0], &c->work[i]));
   PetscCall(VecDuplicate(c->work[0], &c->one));
@@ -341,12 +341,14 @@ PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
   Vec                diagonal = NULL;
   PetscLayout        layout;
   PetscBool          has;
+  VpMatrix           matrix = NULL;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(c->dm, "PCVPatchDGSetElementRestriction()"));
   PetscCall(CheckMatrix(pc, &layout));
   PetscCall(MakeNodes(pc, layout));
-  PetscCall(WeighCells(c, DMVPatchDGData(c->dm)->op));
+  if (!c->node) PetscCall(VpMatrixFind(pc->pmat, &matrix));
+  PetscCall(WeighCells(c, matrix ? VpMatrixOperator(matrix) : DMVPatchDGData(c->dm)->op));
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
   if (has) {
     PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));

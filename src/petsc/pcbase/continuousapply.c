@@ -79,7 +79,7 @@ PetscErrorCode VpContinuousView(PC pc, PetscViewer viewer)
                                      c->coupled ? ", whose columns are not" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  if (c->adopted) PetscCall(PetscViewerASCIIPrintf(viewer, "  points of the DMDA: %s\n", c->origin));
+  if (c->origin[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  points of the DMDA: %s\n", c->origin));
   if (c->spread[1] > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  scale %.6g: A's diagonal is %.3g to %.3g times that of the DM's form\n", (double)c->scale,
                                      (double)c->spread[0], (double)c->spread[1]));

@@ -32,7 +32,7 @@ typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH }
 typedef struct VpContinuous_ *VpContinuous;
 struct VpContinuous_ {
   DM            dm;
-  PetscInt     *node;        /* [own cells][n^dim] as given */
+  PetscInt     *node;        /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
   PetscBool     adopted;     /* Both were made from the Pmat's own DM. */
   char          origin[192]; /* then: what was found there, for -ksp_view */
   PetscBool     centered;    /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */

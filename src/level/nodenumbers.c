@@ -1,0 +1,152 @@
+/* Numbers the nodes of a mesh, which cells that meet there share.
+
+   A node is inside an entity of its cell: a corner, an edge, a side, or the cell itself. An entity of a cell has a digit to the base 3 for
+   every direction, x lowest: 0 at the lower end, 1 between the ends, 2 at the upper one. Its owner is the first cell around it, in global
+   order, and of this cell the entity with the least number. A cell numbers the nodes of the entities that it owns one after the other. */
+#include "nodes.h"
+#include "internal.h"
+
+enum { ENTITIES = 27, AROUND = 8 };
+
+typedef struct {
+  VpMesh    mesh;
+  int       degree, entities;
+  PetscInt *position; /* [nlocal] global positions of cells */
+  PetscInt *own;      /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
+} Numbering;
+
+static int DigitOf(int entity, int d)
+{
+  return entity / (d == 0 ? 1 : d == 1 ? 3 : 9) % 3;
+}
+
+/* number of nodes inside an entity */
+static PetscInt CountInside(const Numbering *w, int entity)
+{
+  PetscInt count = 1;
+
+  for (int d = 0; d < w->mesh->dim; d++) count *= DigitOf(entity, d) == 1 ? w->degree - 1 : 1;
+  return count;
+}
+
+/* around[m] = the cell that lies beyond the entity along the directions of the bits m, reached from side to side. Returns bits of the m
+   that exist. */
+static unsigned FindAround(const Numbering *w, int32_t cell, int entity, int32_t around[AROUND])
+{
+  const int dim = w->mesh->dim;
+  unsigned  found = 1, before = 0;
+
+  around[0] = cell;
+  while (found != before) {
+    before = found;
+    for (int i = 0; i < dim << dim; i++) {
+      const int m = i / dim, d = i % dim, to = m ^ 1 << d, digit = DigitOf(entity, d);
+      int32_t   next;
+
+      if (!(found >> m & 1) || found >> to & 1 || digit == 1) continue;
+      next = VpMeshNeighbor(w->mesh, around[m], 2 * d + ((digit == 2) != (m >> d & 1)));
+      if (next < 0) continue;
+      around[to] = next;
+      found |= 1u << to;
+    }
+  }
+  return found;
+}
+
+/* the owner of an entity of a cell; *as: the entity as the owner sees it */
+static int32_t FindOwner(const Numbering *w, int32_t cell, int entity, int *as)
+{
+  int32_t        around[AROUND], owner = cell;
+  const unsigned found = FindAround(w, cell, entity, around);
+
+  *as = entity;
+  for (int m = 1; m < AROUND; m++) {
+    int there = 0;
+
+    if (!(found >> m & 1)) continue;
+    for (int d = 0, place = 1; d < w->mesh->dim; d++, place *= 3)
+      there += place * (m >> d & 1 ? 2 - DigitOf(entity, d) : DigitOf(entity, d));
+    if (w->position[around[m]] > w->position[owner] || (w->position[around[m]] == w->position[owner] && there >= *as)) continue;
+    owner = around[m];
+    *as = there;
+  }
+  return owner;
+}
+
+/* Sets `own` of own cells and of those around them. *rows: number of nodes that own cells own */
+static PetscErrorCode FindOwned(Numbering *w, PetscInt *rows)
+{
+  const VpMesh mesh = w->mesh;
+  PetscInt     first = 0;
+
+  PetscFunctionBegin;
+  *rows = 0;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscInt *own = w->own + 2 * (size_t)c;
+
+    own[0] = *rows;
+    own[1] = 0;
+    for (int e = 0; e < w->entities; e++) {
+      int as;
+
+      if (FindOwner(w, c, e, &as) != c || as != e) continue;
+      own[1] |= (PetscInt)1 << e;
+      *rows += CountInside(w, e);
+    }
+  }
+  PetscCallMPI(MPI_Exscan(rows, &first, 1, MPIU_INT, MPI_SUM, mesh->comm));
+  for (int32_t c = 0; c < mesh->nown; c++) w->own[2 * (size_t)c] += first;
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 2, MPIU_INT, w->own, w->own + 2 * (size_t)mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* number of the first node inside each entity of a cell */
+static void FindFirst(const Numbering *w, int32_t cell, PetscInt first[ENTITIES])
+{
+  for (int e = 0; e < w->entities; e++) {
+    int             as;
+    const int32_t   owner = FindOwner(w, cell, e, &as);
+    const PetscInt *own = w->own + 2 * (size_t)owner;
+
+    first[e] = own[0];
+    for (int other = 0; other < as; other++) first[e] += own[1] >> other & 1 ? CountInside(w, other) : 0;
+  }
+}
+
+/* node [n^dim] of a cell */
+static void NumberCell(const Numbering *w, int32_t cell, PetscInt node[])
+{
+  const int n = w->degree + 1, ndof = (int)PetscPowInt(n, w->mesh->dim);
+  PetscInt  first[ENTITIES];
+
+  FindFirst(w, cell, first);
+  for (int i = 0; i < ndof; i++) {
+    PetscInt inside = 0, stride = 1;
+    int      entity = 0;
+
+    for (int d = 0, rest = i, place = 1; d < w->mesh->dim; d++, rest /= n, place *= 3) {
+      const int at = rest % n;
+
+      if (at > 0 && at < n - 1) {
+        inside += stride * (at - 1);
+        stride *= n - 2;
+      }
+      entity += place * (at == 0 ? 0 : at < n - 1 ? 1 : 2);
+    }
+    node[i] = first[entity] + inside;
+  }
+}
+
+PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt node[])
+{
+  const size_t ndof = (size_t)PetscPowInt(degree + 1, mesh->dim);
+  Numbering    w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim)};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(mesh->nlocal, &w.position, 2 * (size_t)mesh->nsweep, &w.own));
+  PetscCall(VpMeshPositions(mesh, w.position));
+  PetscCall(FindOwned(&w, rows));
+  for (int32_t c = 0; c < mesh->nown; c++) NumberCell(&w, c, node + (size_t)c * ndof);
+  PetscCall(PetscFree2(w.position, w.own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
