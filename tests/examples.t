@@ -185,6 +185,14 @@ for my $ranks (1, 3) {
   my ($l2, $h1) = run($ranks, 'own_boxes', '-dm_refine 3') =~ /error (\S+) in L2, (\S+) in H1/;
   ok(defined $h1 && $l2 < 1e-7 && $h1 < 1e-6, "own_boxes_finds_its_polynomial, $ranks ranks");
 }
+# spectral: spectral elements of the user's as a MATSHELL, with the element restriction
+for (['', 1, 7, '2.0168'], ['-dm_vpatchdg_degree 4 -dm_refine 3', 3, 7, '2.0168'], ['-dm_vpatchdg_dim 2 -dm_refine 4', 2, 7, '3.5144']) {
+  my ($options, $ranks, $most, $product) = @$_;
+  my $out = run($ranks, 'spectral', $options);
+  my ($its, $residual, $fu) = $out =~ /(\d+) iterations, true relative residual (\S+), \(f,u\) (\S+)e-02/;
+  ok(defined $fu && $its <= $most && $residual <= 1e-8 && $fu =~ /^$product/, "spectral_elements_are_solved $options, $ranks ranks") or diag($out);
+}
+
 # own_operator: a MATSHELL of the user's as Amat; a Pmat that is nearer to it takes fewer iterations, and -ksp_view names it
 for my $ranks (1, 2) {
   my ($its, $residual) = run($ranks, 'own_operator', '') =~ /(\d+) iterations, relative residual (\S+)/;
