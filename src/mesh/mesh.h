@@ -45,7 +45,7 @@
 #include "map.h"
 #include "../base/reference.h"
 #include "../kernels/messages.h"
-#include "../tables/side.h"
+#include "../tables/turn.h"
 #include <petscsf.h>
 #include <stdint.h>
 
@@ -65,6 +65,13 @@ static inline PetscBool VpBoundaryIs(VpBoundary one, VpBoundary other)
 /* The most own cells per rank. The numbers of their sides, and those of local cells (VpCellSet), fit 32 bits. */
 #define VP_MAX_CELLS (INT32_MAX / 6)
 
+/* How the boxes of a domain meet that are trees (trees/trees.c): quadrilaterals or hexahedra that share whole faces. */
+typedef struct {
+  int32_t *corner; /* [nbox][2^dim] numbers of vertices, x fastest */
+  uint8_t *turn;   /* [nbox][2 dim] how the tree beyond a side is turned (tables/turn.h); 0 at boundaries */
+  int8_t  *hand;   /* [nbox] 1, or -1 where the sign of det J is another one than that of the first tree */
+} VpTrees;
+
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
 typedef struct VpDomain_ *VpDomain;
 struct VpDomain_ {
@@ -82,6 +89,7 @@ struct VpDomain_ {
   int32_t  *slabs[3]; /* NULL until VpDomainGetSlabs */
   int32_t  *next[3];  /* [nbox] the next box of the slab, in a list that starts with slabs[d][box]; -1: none. Set with slabs[d] */
   enum { VP_CORNERS_UNKNOWN, VP_CORNERS_NONE, VP_CORNERS_SOME } corners; /* what VpDomainHasCorners found */
+  VpTrees *trees; /* NULL: boxes. Tree b is the unit box whose lower corner is (2 b, 0, 0), and `beyond` says which trees meet. */
 };
 
 /* the boxes of a domain: lower and upper [nbox][dim]; boundary by outward normal, NULL: Dirichlet; periodic by direction, NULL: none */
@@ -101,7 +109,31 @@ PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
 PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: those that are linked across sides with other normals. They have the same lower and upper
    face there. slab[box] = a box of them, the same for all; made at the first call. */
-PetscErrorCode          VpDomainGetSlabs(VpDomain, int d, const int32_t **slab);
+PetscErrorCode VpDomainGetSlabs(VpDomain, int d, const int32_t **slab);
+/* trees.c: a domain of trees with these corners, whose sides meet where they have the same vertices. All boundary sides have one
+   condition. Collective. Errors are: a corner that is none of nvertex, a vertex at two corners of a tree, a face of three trees or of two
+   that do not conform, two trees that share two faces, trees that do not hang together or cannot lie in space. */
+typedef struct {
+  int            dim;
+  int32_t        nvertex, ntree;
+  const int32_t *corner; /* [ntree][2^dim], x fastest */
+  VpBoundary     boundary;
+} VpTreeCorners;
+PetscErrorCode VpDomainCreateTrees(MPI_Comm, const VpTreeCorners *, VpDomain *);
+/* The vertices of the trees. A regular one has cells as a vertex inside a box, or on the boundary of a box, has. */
+enum { VP_MOST_VALENCE = 64 };
+typedef struct {
+  int32_t n, regular, boundary;        /* boundary: irregular ones on the boundary */
+  int32_t inside[VP_MOST_VALENCE + 1]; /* irregular ones inside, by the number of their cells; the last: this number or more */
+} VpTreeVertices;
+PetscErrorCode VpDomainCountVertices(VpDomain, VpTreeVertices *);
+/* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. *n: number of classes */
+PetscErrorCode VpDomainGetClasses(VpDomain, int32_t class_of[], int32_t *n);
+/* the turn of the box beyond a side */
+static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)
+{
+  return domain->trees ? domain->trees->turn[(size_t)box * 2 * (size_t)domain->dim + (size_t)side] : 0;
+}
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 {

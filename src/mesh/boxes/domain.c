@@ -350,6 +350,8 @@ PetscBool VpDomainIsSame(VpDomain a, VpDomain b)
   for (size_t i = 0; i < 3 * (size_t)a->nbox; i++) {
     if (a->lower[i] != b->lower[i] || a->upper[i] != b->upper[i]) return PETSC_FALSE;
   }
+  if (!a->trees != !b->trees) return PETSC_FALSE;
+  if (a->trees) return (PetscBool)!memcmp(a->trees->corner, b->trees->corner, ((size_t)a->nbox << a->dim) * sizeof(int32_t));
   return PETSC_TRUE;
 }
 
@@ -360,6 +362,8 @@ PetscErrorCode VpDomainDestroy(VpDomain *domain)
     PetscCall(PetscFree((*domain)->boundary));
     for (int d = 0; d < 3; d++) PetscCall(PetscFree2((*domain)->slabs[d], (*domain)->next[d]));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
+    if ((*domain)->trees) PetscCall(PetscFree3((*domain)->trees->corner, (*domain)->trees->turn, (*domain)->trees->hand));
+    PetscCall(PetscFree((*domain)->trees));
     PetscCall(PetscFree(*domain));
   }
   *domain = NULL;

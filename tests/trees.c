@@ -1,0 +1,127 @@
+/* Trees that meet in any way: neighbours and turns, hands, classes and vertices, and what is refused.
+   ranks: 1 2 */
+#include "support/refused.h"
+#include "support/trees.h"
+
+/* whether the corners that a turn takes to each other are the same vertices, also one by one as coordinates beyond the side */
+static PetscBool AreJoined(const Trees *t, VpDomain domain, int32_t tree, int side)
+{
+  const int32_t beyond = domain->beyond[tree * 2 * t->dim + side];
+  const int     turn = VpDomainTurn(domain, tree, side), there = VpTurnSide(side, turn);
+  PetscBool     joined = PETSC_TRUE;
+
+  if (beyond < 0) return PETSC_TRUE;
+  if (domain->beyond[beyond * 2 * t->dim + there] != tree || VpTurnSide(there, VpDomainTurn(domain, beyond, there)) != side)
+    return PETSC_FALSE;
+  for (int i = 0; i < 1 << t->dim; i++) {
+    const int32_t at[3] = {i & 1, i >> 1 & 1, i >> 2};
+    int32_t       to[3] = {0, 0, 0};
+
+    if (at[side / 2] != side % 2) continue;
+    VpTurnCross(t->dim, 2, side, turn, at, to);
+    joined = (PetscBool)(joined && t->corner[(tree << t->dim) + i] == t->corner[(beyond << t->dim) + to[0] + 2 * to[1] + 4 * to[2]]);
+  }
+  return joined;
+}
+
+/* The sign of det J at a tree's first corner, of straight trees. */
+static int SignOf(const Trees *t, int32_t tree)
+{
+  const int32_t *corner = t->corner + ((size_t)tree << t->dim);
+  double         J[9];
+
+  for (int i = 0; i < t->dim; i++) {
+    for (int j = 0; j < t->dim; j++) J[i * t->dim + j] = t->x[corner[1 << j]][i] - t->x[corner[0]][i];
+  }
+  return VpDeterminant(t->dim, J) > 0 ? 1 : -1;
+}
+
+/* Checks trees as they are given and turned at random. classes, regular, inside: their numbers; inside: of `valence` cells */
+static PetscErrorCode Check(Trees *t, int classes, int regular, int valence, int inside, const char name[])
+{
+  PetscFunctionBeginUser;
+  for (int turned = 0; turned < 4; turned++) {
+    PetscBool      joined = PETSC_TRUE, hands = PETSC_TRUE;
+    VpTreeVertices count;
+    VpDomain       domain;
+    int32_t        class_of[3 * MOST_TREES], n;
+
+    if (turned) TreesTurn((unsigned int)turned, t);
+    PetscCall(TreesDomain(PETSC_COMM_WORLD, t, &domain));
+    for (int32_t i = 0; i < t->ntree * 2 * t->dim; i++)
+      joined = (PetscBool)(joined && AreJoined(t, domain, i / (2 * t->dim), i % (2 * t->dim)));
+    for (int32_t i = 0; i < t->ntree; i++) hands = (PetscBool)(hands && domain->trees->hand[i] == SignOf(t, i) * SignOf(t, 0));
+    PetscCall(VpDomainGetClasses(domain, class_of, &n));
+    PetscCall(VpDomainCountVertices(domain, &count));
+    TapOk(joined, "sides_have_the_same_vertices: %s, turned %d", name, turned);
+    TapOk(hands, "hands_are_signs_of_det_J: %s, turned %d", name, turned);
+    TapOk((PetscBool)(n == classes), "classes_are_counted: %s, turned %d, %d", name, turned, (int)n);
+    TapOk((PetscBool)(count.n == t->nvertex && count.regular == regular && count.inside[valence] == inside &&
+                      count.boundary == t->nvertex - regular - inside),
+          "vertices_are_counted: %s, turned %d, %d regular, %d irregular on the boundary", name, turned, (int)count.regular,
+          (int)count.boundary);
+    PetscCall(VpDomainDestroy(&domain));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of trees in the plane with these corners */
+static PetscErrorCode Plane(int32_t ntree, const int32_t corner[])
+{
+  VpDomain domain = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpDomainCreateTrees(PETSC_COMM_WORLD, &(VpTreeCorners){.dim = 2, .nvertex = 10, .ntree = ntree, .corner = corner}, &domain));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  const int32_t none[] = {0, 1, 2, 10}, collapsed[] = {0, 1, 2, 2}, own[] = {0, 1, 0, 1};
+  const int32_t three[] = {0, 1, 2, 3, 1, 4, 3, 5, 1, 6, 3, 7}, two[] = {0, 1, 2, 3, 1, 0, 4, 2}, apart[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const int32_t band[] = {0, 1, 2, 3, 1, 4, 3, 5, 4, 2, 5, 0}; /* Three squares form a band, whose end is mirrored. */
+  Trees         t;
+  VpDomain      domain;
+
+  PetscFunctionBeginUser;
+  PetscCall(LossesAreExpected());
+  Refused(Plane(1, none), "its corner 3 is vertex 10, and there are the vertices 0 to 9", "vertex_that_does_not_exist");
+  Refused(Plane(1, collapsed), "Tree 0: its corners 2 and 3 are both vertex 2", "collapsed_corner");
+  Refused(Plane(1, own), "nor their own neighbours", "own_neighbour");
+  Refused(Plane(3, three), "Trees 1, 0 and 2 share one face", "face_of_three_trees");
+  Refused(Plane(2, two), "Trees 0 and 1 share two faces", "two_faces_of_two_trees");
+  Refused(Plane(2, apart), "1 of 2 can be reached", "trees_that_do_not_hang_together");
+  Refused(Plane(3, band), "form a band that is twisted", "twisted_band");
+  TreesGrid(3, 2, &t);
+  {
+    int32_t *corner = t.corner + 8, swap = corner[2]; /* of tree 1, on the side towards tree 0: 0, 2, 4, 6 */
+
+    corner[2] = corner[4];
+    corner[4] = corner[6];
+    corner[6] = swap;
+  }
+  Refused(TreesDomain(PETSC_COMM_WORLD, &t, &domain), "Trees 0 and 1 do not conform", "vertices_in_another_order");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Trees t;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  TreesGrid(2, 3, &t);
+  PetscCall(Check(&t, 6, 16, 3, 0, "square"));
+  TreesGrid(3, 2, &t);
+  PetscCall(Check(&t, 6, 27, 4, 0, "cube"));
+  TreesStar(5, &t);
+  PetscCall(Check(&t, 5, 10, 5, 1, "star"));
+  TreesBall(2, &t);
+  PetscCall(Check(&t, 3, 4, 3, 4, "disc"));
+  TreesBall(3, &t);
+  PetscCall(Check(&t, 4, 0, 4, 8, "ball"));
+  PetscCall(Refusals());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
