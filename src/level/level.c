@@ -158,7 +158,7 @@ static PetscErrorCode CreateLevel(const struct VpLevel_ *given, const VpProblem 
                          .nt = level->basis.nt,
                          .first = {level->basis.first[0], level->basis.first[1]},
                          .nown = mesh->nown,
-                         .nsweep = VpMeshIsAdaptive(mesh) ? mesh->nown : mesh->nsweep,
+                         .nsweep = VpMeshKnown(mesh),
                          .nlocal = mesh->nlocal,
                          .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};

@@ -231,6 +231,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(PetscFree(mesh->faces.face));
   PetscCall(PetscFree(mesh->leaf));
   PetscCall(PetscFree(mesh->neighbor));
+  PetscCall(PetscFree(mesh->turn));
   if (mesh->shared) PetscCall(PetscFree(mesh->shared->beyond));
   PetscCall(PetscFree(mesh->shared));
   PetscCall(PetscFree(mesh->starts));

@@ -29,6 +29,8 @@
    beyond own cells' faces: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `faces`
    list it.
 
+   A mesh of trees (VpDomain.trees) has these ghosts, too, and beyond nface only relatives of cells.
+
    A level of an adaptive mesh (adaptivelevels.c) has the cells of one depth, leaves and those that were refined:
 
      +-------+---+---+     level 1 has four cells, of which the lower right one is a leaf, as the left ones are.
@@ -345,15 +347,16 @@ struct VpMesh_ {
   PetscInt    first;             /* global position of the first own cell */
   PetscInt   *starts;            /* [size+1] global positions of the first own cells of all ranks */
   int32_t     nown, nface, nsweep, nhalo, nlocal;
-  int32_t *neighbor; /* [nsweep][2 dim] the local cell beyond a side, or another code (tables/side.h), never VP_UNKNOWN. Adaptive: [nown] */
-  int64_t  ninner;   /* sides of own cells beyond which there are cells */
-  VpFaces  faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
-  VpGeometry     geometry;
-  PetscSF        sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until
+  int32_t    *neighbor; /* [VpMeshKnown()][2 dim] the local cell beyond a side, or another code (tables/side.h), never VP_UNKNOWN */
+  uint8_t    *turn;     /* [nown][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
+  int64_t     ninner;   /* sides of own cells beyond which there are cells */
+  VpFaces     faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
+  VpGeometry  geometry;
+  PetscSF     sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until
                                   there is a relation. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells,
                                   leaves 2 dim i + side, where own cells share the i-th side with a ghost, whose side this is */
-  VpTransport    transport;
-  VpLink         link;     /* of VP_TRANSPORT_LINK, else NULL */
+  VpTransport transport;
+  VpLink      link;        /* of VP_TRANSPORT_LINK, else NULL */
   VpSharedSides *shared;   /* NULL until VpMeshSetSides */
   VpRelation     relation; /* to the next coarser mesh; NULL until VpMeshCoarsen or VpMeshRefine */
   VpForest       forest;   /* NULL unless adaptive */
@@ -364,6 +367,20 @@ struct VpMesh_ {
 static inline PetscBool VpMeshIsAdaptive(VpMesh mesh)
 {
   return (PetscBool)(mesh->forest != NULL);
+}
+/* The cells that have neighbours. Adaptive meshes and those of trees have no other ghosts than the cells beyond own cells' sides. */
+static inline int32_t VpMeshKnown(VpMesh mesh)
+{
+  return VpMeshIsAdaptive(mesh) || mesh->geometry->domain->trees ? mesh->nown : mesh->nsweep;
+}
+/* how the cell beyond an own cell's side is turned, and that cell's side there */
+static inline int VpMeshTurn(VpMesh mesh, int32_t cell, int side)
+{
+  return mesh->turn ? mesh->turn[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side] : 0;
+}
+static inline int VpMeshSideBeyond(VpMesh mesh, int32_t cell, int side)
+{
+  return VpTurnSide(side, VpMeshTurn(mesh, cell, side));
 }
 /* the next coarser mesh, or NULL */
 static inline VpMesh VpMeshCoarser(VpMesh mesh)

@@ -109,14 +109,15 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
 /* the step of VpLatticeCoarsen */
 static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 {
-  const int32_t nbox = fine->domain->nbox;
-  PetscBool     ends = PETSC_FALSE;
-  PetscReal     jump;
+  const int32_t   nbox = fine->domain->nbox;
+  const PetscBool full = (PetscBool)(how == VP_COARSEN_FULL || fine->domain->trees); /* The rule goes along directions of grids. */
+  PetscBool       ends = PETSC_FALSE;
+  PetscReal       jump;
 
   PetscFunctionBegin;
   *c = (VpCoarsening){.jump = 1};
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
-  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
+  if (!full) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
   else {
     ends = PETSC_TRUE;
     for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
@@ -125,7 +126,7 @@ static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
       ends = PETSC_FALSE;
     }
   }
-  if (!ends) PetscCall(MakeCoarse(fine, (PetscBool)(how != VP_COARSEN_FULL), c));
+  if (!ends) PetscCall(MakeCoarse(fine, (PetscBool)!full, c));
   jump = c->jump;
   if (!c->coarse) PetscCall(VpCoarseningDestroy(c));
   c->jump = jump;

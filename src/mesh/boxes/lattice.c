@@ -136,11 +136,12 @@ static PetscErrorCode SetParities(VpLattice L, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Along directions with even numbers of cells, parities need no table. */
+/* Along directions with even numbers of cells, parities need no table. Directions of trees are no directions of the whole lattice. */
 static PetscErrorCode SetVertices(VpLattice L)
 {
   PetscFunctionBegin;
-  L->alternates = PETSC_TRUE;
+  L->alternates = (PetscBool)!L->domain->trees;
+  if (L->domain->trees) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool even = PETSC_TRUE;
 
@@ -266,14 +267,20 @@ void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
   DecodeIndex(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
 }
 
-/* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
+/* From the end of a box to the beginning of one of its shape all bits of the direction flip. Trees have one shape. */
 int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 {
   const int32_t  next = VpBoxBeyond(L->domain, box, side);
   const VpShape *here = VpShapeOf(L, box);
-  int32_t        at[3];
+  const int      turn = VpDomainTurn(L->domain, box, side);
+  int32_t        at[3], to[3] = {0, 0, 0};
 
   if (next < 0) return next;
+  if (turn) {
+    DecodeIndex(here, index, at);
+    VpTurnCross(L->domain->dim, 1 << here->bits[0], side, turn, at, to);
+    return VpLatticeEncode(L, next, to);
+  }
   if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
   DecodeIndex(here, index, at);
   at[side / 2] = side % 2 ? 0 : (1 << VpShapeOf(L, next)->bits[side / 2]) - 1;

@@ -20,6 +20,7 @@
 typedef struct {
   int64_t first[7];       /* child 0 of the family beyond every side, or what stands for a boundary there; last of the family itself */
   int32_t local[7];       /* its local number where the whole family is own, or the boundary; else VP_UNKNOWN */
+  int     turn[7];        /* how that family is turned */
   int32_t box, corner[3]; /* coordinates of child 0 */
   uint8_t zone[3][2];     /* of the lower and the upper children in every direction */
 } Family;
@@ -28,6 +29,7 @@ typedef struct {
   VpMesh             mesh;
   const VpPositions *positions;
   VpLattice          parents;
+  int32_t            known;                      /* cells with neighbours that are local */
   int                generation;                 /* 1, or 0 where families are cells */
   uint8_t            family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
   int32_t            missing;                    /* what stands for a neighbour that is not local */
@@ -48,6 +50,14 @@ static int32_t LocalFamily(const Filling *fill, int64_t first)
   return local + last < fill->mesh->nown && VpLocalOf(fill->positions, first + last) == local + last ? local : VP_UNKNOWN;
 }
 
+/* the turn beyond a side of a parent */
+static int TurnBeyond(VpLattice parents, const Family *f, int side)
+{
+  const int32_t end = side % 2 ? (1 << VpShapeOf(parents, f->box)->bits[side / 2]) - 1 : 0;
+
+  return f->corner[side / 2] == end ? VpDomainTurn(parents->domain, f->box, side) : 0;
+}
+
 static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 {
   const VpLattice parents = fill->parents;
@@ -61,6 +71,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 
     f->first[side] = next < 0 ? next : next << shift;
     f->local[side] = LocalFamily(fill, f->first[side]);
+    f->turn[side] = side < nside ? TurnBeyond(parents, f, side) : 0;
   }
   bits = VpShapeOf(mesh->geometry->lattice, f->box)->bits;
   for (int d = 0; d < 3; d++) {
@@ -70,10 +81,21 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
   }
 }
 
+/* the number, in its family, of the cell beyond a side of a child where families are turned */
+static int TurnedNumber(const Filling *fill, int turn, int child, int side)
+{
+  const int32_t at[3] = {child & 1, child >> 1 & 1, child >> 2};
+  int32_t       to[3] = {0, 0, 0};
+
+  VpTurnCross(fill->mesh->dim, 1 << fill->generation, side, turn, at, to);
+  return to[0] | to[1] << 1 | to[2] << 2;
+}
+
 /* Of a level of an adaptive mesh, all cells beyond these sides are local: it ends where one is missing. */
 static inline int32_t NeighborOf(const Filling *fill, const Family *f, int child, int side)
 {
-  const int family = fill->family[child][side], number = fill->mirror[child][side];
+  const int family = fill->family[child][side], turn = f->turn[family];
+  const int number = turn ? TurnedNumber(fill, turn, child, side) : fill->mirror[child][side];
   int32_t   local = f->local[family];
 
   if (local != VP_UNKNOWN) return local < 0 ? local : local + number;
@@ -101,16 +123,25 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
     g->box[i] = f.box;
     g->zone[i] = f.zone[0][child & 1] | f.zone[1][child >> 1 & 1] | f.zone[2][child >> 2];
     for (int d = 0; d < 3; d++) g->coord[3 * (size_t)i + d] = f.corner[d] + (child >> d & 1);
-    for (int side = 0; i < mesh->nsweep && side < nside; side++) {
+    for (int side = 0; i < fill->known && side < nside; side++) {
       const int32_t local = NeighborOf(fill, &f, child, side);
 
       mesh->neighbor[(size_t)nside * i + side] = local;
+      if (mesh->turn) mesh->turn[(size_t)nside * i + side] = (uint8_t)f.turn[fill->family[child][side]];
       lost += local == VP_UNKNOWN;
       inner += i < mesh->nown && local >= 0;
     }
   }
   fill->lost += lost;
   fill->inner += inner;
+}
+
+static PetscBool IsTurned(VpDomain domain)
+{
+  for (int64_t i = 0; domain->trees && i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
+    if (domain->trees->turn[i]) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
 }
 
 PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
@@ -124,7 +155,9 @@ PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->box));
   PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->geometry->coord));
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->zone));
-  PetscCall(VpMallocLarge((size_t)nside * mesh->nsweep, &mesh->neighbor));
+  fill.known = VpMeshKnown(mesh);
+  PetscCall(VpMallocLarge((size_t)nside * fill.known, &mesh->neighbor));
+  if (IsTurned(mesh->geometry->domain)) PetscCall(VpMallocLarge((size_t)nside * fill.known + 1, &mesh->turn));
   for (int child = 0; child < 1 << generation * mesh->dim; child++) {
     for (int side = 0; side < nside; side++) {
       fill.family[child][side] = (uint8_t)(!generation || (child >> side / 2 & 1) == side % 2 ? side : nside);

@@ -31,7 +31,8 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
   PetscCall(VpMallocLarge(many->nlocal, &many->geometry->box));
   PetscCall(VpMallocLarge(3 * (size_t)many->nlocal, &many->geometry->coord));
   PetscCall(VpMallocLarge(many->nlocal, &many->geometry->zone));
-  PetscCall(VpMallocLarge((size_t)many->nsweep * nside, &many->neighbor));
+  PetscCall(VpMallocLarge((size_t)VpMeshKnown(many) * nside, &many->neighbor));
+  if (mesh->turn) PetscCall(VpMallocLarge((size_t)many->nown * nside + 1, &many->turn));
   for (int32_t k = 0; k < n; k++) {
     for (int32_t c = 0; c < mesh->nlocal; c++) {
       const size_t to = (size_t)CopyOf(mesh, n, k, c);
@@ -39,8 +40,9 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
       many->geometry->box[to] = mesh->geometry->box[c];
       many->geometry->zone[to] = mesh->geometry->zone[c];
       memcpy(many->geometry->coord + 3 * to, mesh->geometry->coord + 3 * (size_t)c, 3 * sizeof(*mesh->geometry->coord));
-      for (int s = 0; c < mesh->nsweep && s < nside; s++)
+      for (int s = 0; c < VpMeshKnown(mesh) && s < nside; s++)
         many->neighbor[to * nside + s] = CopyOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
+      if (mesh->turn && c < mesh->nown) memcpy(many->turn + to * nside, mesh->turn + (size_t)c * nside, nside);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

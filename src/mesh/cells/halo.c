@@ -39,17 +39,20 @@ static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
 }
 
 /* Whether all cells beyond a side of a brick of `size` cells are own. Boundaries count as own. In a box of the same shape the cells beyond
-   are in a brick that is aligned in the same way; of a box of another shape, all cells have to be own. */
+   are in a brick that is aligned in the same way; of a box of another shape, all cells have to be own. In trees, which may be turned, the
+   cells beyond are in a cube. */
 static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
   int32_t       box;
-  int64_t       first;
+  int64_t       first, cube = 1;
 
   if (next < 0) return PETSC_TRUE;
   if (size == 1) return AreOwn(own, next, 1);
   box = VpLatticeBox(L, next);
   first = VpLatticeStart(L, box);
+  while (L->domain->trees && cube < size) cube <<= L->domain->dim;
+  size = PetscMax(size, cube);
   if (VpShapeOf(L, box) != VpShapeOf(L, VpLatticeBox(L, start))) return AreOwn(own, first, (int64_t)1 << VpShapeOf(L, box)->shift);
   return AreOwn(own, first + ((next - first) & -size), size);
 }
@@ -88,10 +91,21 @@ static PetscErrorCode AddForeign(VpRange own, const VpCellSet *cells, VpCellSet 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Adds the other children of the parent of the last own cell, where all boxes are refined. */
+static PetscErrorCode AddSiblings(VpLattice L, VpRange own, VpCellSet *halo)
+{
+  const int64_t mask = L->shape->shift ? ((int64_t)1 << L->domain->dim) - 1 : 0;
+
+  PetscFunctionBegin;
+  for (int64_t cell = own.last; own.first < own.last && cell & mask; cell++) PetscCall(VpCellSetAdd(halo, cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
 {
-  VpCellSet border;
-  int32_t   layer1;
+  const PetscBool layers = (PetscBool)!L->domain->trees;
+  VpCellSet       border;
+  int32_t         layer1;
 
   PetscFunctionBegin;
   PetscCall(VpCellSetCreate(halo));
@@ -102,12 +116,13 @@ PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, co
     PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), own, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
-  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));
-  layer1 = halo->n;
+  for (int32_t i = 0; i < border.n && layers; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));
+  layer1 = layers ? halo->n : 0;
   for (int32_t i = 0; i < layer1; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   PetscCall(AddForeign(own, sweep, halo));
+  if (!layers) PetscCall(AddSiblings(L, own, halo));
   end[1] = halo->n;
-  for (int32_t i = layer1; i < end[1]; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  for (int32_t i = layer1; i < end[1] && layers; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
   PetscCall(AddForeign(own, extra, halo));
   end[3] = halo->n;

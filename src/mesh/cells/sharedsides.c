@@ -30,7 +30,7 @@ static void NumberShared(void *context, int32_t piece, int32_t first, int32_t la
   int32_t      n = sides->count[piece];
 
   for (size_t i = (size_t)first * nside; i < (size_t)last * nside; i++) {
-    const int32_t next = mesh->neighbor[i], there = (int32_t)(i % nside) ^ 1; /* the neighbour's side */
+    const int32_t next = mesh->neighbor[i], there = VpMeshSideBeyond(mesh, (int32_t)(i / nside), (int)(i % nside));
 
     sides->shared->beyond[i] = next < mesh->nown ? next : mesh->nown + n;
     if (next < mesh->nown) continue;

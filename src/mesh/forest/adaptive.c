@@ -65,6 +65,15 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckBoxes(MPI_Comm comm, VpDomain domain)
+{
+  PetscFunctionBegin;
+  PetscCheck(!domain->trees, comm, PETSC_ERR_SUP,
+             "Cells of trees that meet in any way are refined all together (-dm_refine), not some of them. Refine the mesh that the trees "
+             "come from, or take a domain of boxes");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const PetscReal a[], VpMesh *mesh, PetscReal **b)
 {
   const VpForestOps *ops = VpForestOpsOf(old->dim);
@@ -72,6 +81,7 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   double             cells;
 
   PetscFunctionBegin;
+  PetscCall(CheckBoxes(old->comm, old->geometry->domain));
   PetscCheck(VpGeometryIsHalved(old->geometry), old->comm, PETSC_ERR_SUP,
              "Cells can be marked where boxes have as many cells in all directions, which they have not where the mesh was coarsened: mark "
              "those of the mesh before");
@@ -146,6 +156,7 @@ PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, con
   PetscBool          balanced;
 
   PetscFunctionBegin;
+  PetscCall(CheckBoxes(comm, domain));
   PetscCall(VpForestInitialize());
   PetscCall(PlaceCells(comm, domain, n, depth, &first));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm));

@@ -24,6 +24,11 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
 {
   const int nside = 2 * domain->dim;
 
+  if (domain->trees) { /* Their unit boxes are at 0, 2, 4, ... along x. */
+    const PetscReal box = PetscFloorReal((x[0] + 0.5) / 2);
+
+    return box >= 0 && box < domain->nbox && SideTowards(domain, (int32_t)box, x, SLACK, 0) == nside ? (int32_t)box : -1;
+  }
   for (int32_t box = near, step = 0; step < domain->nbox; step++) {
     int     side = SideTowards(domain, box, x, 0, 0);
     int32_t next = -1;
