@@ -13,7 +13,18 @@
 #define PCVPATCH         "vpatch"   /* PCType: one level's smoother */
 #define KSPGUESSVPATCHDG "vpatchdg" /* KSPGuessType: nested iteration */
 
-typedef enum { VPATCHDG_DOMAIN_BOX, VPATCHDG_DOMAIN_LSHAPE, VPATCHDG_DOMAIN_FICHERA, VPATCHDG_DOMAIN_BOXES } VPatchDGDomain;
+typedef enum {
+  VPATCHDG_DOMAIN_BOX,
+  VPATCHDG_DOMAIN_LSHAPE,
+  VPATCHDG_DOMAIN_FICHERA,
+  VPATCHDG_DOMAIN_BOXES,
+  VPATCHDG_DOMAIN_TREES,
+  VPATCHDG_DOMAIN_STAR,
+  VPATCHDG_DOMAIN_DISC,
+  VPATCHDG_DOMAIN_CYLINDER,
+  VPATCHDG_DOMAIN_BALL,
+  VPATCHDG_DOMAIN_SHELL
+} VPatchDGDomain;
 typedef enum {
   VPATCHDG_BOUNDARY_DIRICHLET,
   VPATCHDG_BOUNDARY_NEUMANN,
@@ -163,6 +174,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxGrid(DM, PetscInt n[], PetscReal low
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetGrid(DM, PetscInt direction, PetscInt n, const PetscReal face[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetGrid(DM, PetscInt direction, PetscInt *n, PetscReal face[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetTrees(DM, PetscInt nvertex, const PetscReal x[], PetscInt ntree, const PetscInt corner[],
+                                               PetscInt degree, const PetscReal node[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxes(DM, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundary(DM, VPatchDGBoundary[]);

@@ -68,10 +68,11 @@ static PetscErrorCode Check(Trees *t, int classes, int regular, int valence, int
 /* of trees in the plane with these corners */
 static PetscErrorCode Plane(int32_t ntree, const int32_t corner[])
 {
-  VpDomain domain = NULL;
+  const VpBoundary boundary[4] = {{VP_SIDE_NEUMANN, 0}};
+  VpDomain         domain = NULL;
 
   PetscFunctionBeginUser;
-  PetscCall(VpDomainCreateTrees(PETSC_COMM_WORLD, &(VpTreeCorners){.dim = 2, .nvertex = 10, .ntree = ntree, .corner = corner}, &domain));
+  PetscCall(VpDomainCreateTrees(PETSC_COMM_WORLD, &(VpTreeCorners){2, 10, ntree, corner, boundary}, &domain));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

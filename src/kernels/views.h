@@ -8,6 +8,7 @@
    Then only the coefficients that make the traces on this side are set, nsweep = nown, and nlocal = nown + the number of such sides. */
 #pragma once
 #include "../tables/tables.h"
+#include "../tables/turn.h"
 #include "../compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
@@ -137,6 +138,7 @@ typedef struct {
   int32_t        nown, nsweep, nlocal;
   const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
                                          side, of a side that hangs (VP_HANGING), or of the level's end (VP_LEVEL_END) */
+  const uint8_t *turn;                /* [nown][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */

@@ -112,14 +112,14 @@ PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: those that are linked across sides with other normals. They have the same lower and upper
    face there. slab[box] = a box of them, the same for all; made at the first call. */
 PetscErrorCode VpDomainGetSlabs(VpDomain, int d, const int32_t **slab);
-/* trees.c: a domain of trees with these corners, whose sides meet where they have the same vertices. All boundary sides have one
-   condition. Collective. Errors are: a corner that is none of nvertex, a vertex at two corners of a tree, a face of three trees or of two
-   that do not conform, two trees that share two faces, trees that do not hang together or cannot lie in space. */
+/* trees.c: a domain of trees with these corners, whose sides meet where they have the same vertices. boundary [2 dim]: the conditions of
+   sides of trees. Collective. Errors are: a corner that is none of nvertex, a vertex at two corners of a tree, a face of three trees or of
+   two that do not conform, two trees that share two faces, trees that do not hang together or cannot lie in space. */
 typedef struct {
-  int            dim;
-  int32_t        nvertex, ntree;
-  const int32_t *corner; /* [ntree][2^dim], x fastest */
-  VpBoundary     boundary;
+  int               dim;
+  int32_t           nvertex, ntree;
+  const int32_t    *corner; /* [ntree][2^dim], x fastest */
+  const VpBoundary *boundary;
 } VpTreeCorners;
 PetscErrorCode VpDomainCreateTrees(MPI_Comm, const VpTreeCorners *, VpDomain *);
 /* The vertices of the trees. A regular one has cells as a vertex inside a box, or on the boundary of a box, has. */

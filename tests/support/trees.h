@@ -90,10 +90,11 @@ PETSC_UNUSED static void TreesTurn(unsigned int seed, Trees *t)
 
 PETSC_UNUSED static PetscErrorCode TreesDomain(MPI_Comm comm, const Trees *t, VpDomain *domain)
 {
+  static const VpBoundary boundary[6] = {{VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0},
+                                         {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}};
+
   PetscFunctionBeginUser;
   PetscCall(VpDomainCreateTrees(
-    comm,
-    &(VpTreeCorners){.dim = t->dim, .nvertex = t->nvertex, .ntree = t->ntree, .corner = t->corner, .boundary = {VP_SIDE_DIRICHLET, 0}},
-    domain));
+    comm, &(VpTreeCorners){.dim = t->dim, .nvertex = t->nvertex, .ntree = t->ntree, .corner = t->corner, .boundary = boundary}, domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

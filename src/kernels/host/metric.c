@@ -63,8 +63,8 @@ INLINE void FindTraces(const VpMetricView *m, const int n, int32_t first, int32_
   }
 }
 
-/* V and F of the cells beyond a side, at its points. Where ghosts are numbered by sides, one has those of its side. */
-INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *ghost)
+/* V and F of the cells beyond a side, at the points there. Where ghosts are numbered by sides, one has those of its side. */
+INLINE const REAL *TracesThere(const VpView *view, const int n, int32_t cell, int side, int turn, const REAL *ghost)
 {
   static const REAL   nothing[2 * FACE];
   const VpMetricView *m = &view->metric;
@@ -78,7 +78,18 @@ INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, i
   }
   if (next < 0) return nothing;
   if (next >= m->traced) return ghost + (size_t)(next - view->nown) * (size_t)Power(n);
-  return m->traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * size;
+  return m->traces + ((size_t)next * SIDES + (size_t)VpTurnSide(side, turn)) * size;
+}
+
+/* the same at the points of the side; turned: memory for them where the cell beyond is turned */
+INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *ghost, REAL turned[2 * FACE])
+{
+  const int   turn = TurnOf(view, cell, side), size = FaceOf(n);
+  const REAL *there = TracesThere(view, n, cell, side, turn, ghost);
+
+  if (!turn) return there;
+  for (int l = 0; l < 2 * size; l++) turned[l] = there[l / size * size + VpTurnPoint(n, turn, l % size)];
+  return turned;
 }
 
 /* Adds a side's terms of z to y. The traces of the cells beyond are stored, and the own ones are found faster than they are loaded. */
@@ -89,11 +100,12 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
   V                   own[2 * FACE], other[2 * FACE], p[FACE], r[FACE];
   SideNumbers         H;
   const REAL         *from[W];
+  REAL                turned[W][2 * FACE];
 
   LoadSideNumbers(m, n, g, side, H);
   LoadSigma(m, n, g, side, H);
   TakeTraces(m, n, side, H, z, own);
-  for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost);
+  for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost, turned[l]);
   LoadCells(2 * size, 0, 2 * size, from, NULL, other);
   FaceForm(n, H[DIM], own, other, p, r);
   AddTests(m, n, side, H, p, r, y);
@@ -243,7 +255,8 @@ INLINE void Column(const VpView *view, const int n, int32_t cell, const int32_t 
     const int32_t hangs = next == VP_HANGING ? VpFaceAt(view->hang.n, view->hang.face, cell, side) : -1;
     const VpFace *face = &view->hang.face[PetscMax(hangs, 0)];
     double       *there = to + (1 + side * most) * Power(n);
-    V             t[2 * FACE], p[FACE], r[FACE];
+    const int     turn = TurnOf(view, cell, side);
+    V             t[2 * FACE], turned[2 * FACE], sigma[FACE], p[FACE], r[FACE];
     SideNumbers   H, of;
     Group         other;
     int32_t       part[W];
@@ -260,9 +273,11 @@ INLINE void Column(const VpView *view, const int n, int32_t cell, const int32_t 
       LoadPartNumbers(m, n, part, of);
     } else if (cells[0] >= 0) {
       FindCells(m, n, cells[0], cells[0] + 1, &other);
-      LoadSideNumbers(m, n, &other, side ^ 1, of);
+      LoadSideNumbers(m, n, &other, VpTurnSide(side, turn), of);
     }
-    if (cells[0] >= 0) ColumnBeyond(m, n, cells[0], side ^ 1, H[DIM], of, t, hangs >= 0 ? face->half : -1, there);
+    for (int k = 0; k < 2; k++) TurnPoints(n, turn, t + k * FaceOf(n), turned + k * FaceOf(n));
+    TurnPoints(n, turn, H[DIM], sigma);
+    if (cells[0] >= 0) ColumnBeyond(m, n, cells[0], VpTurnSide(side, turn), sigma, of, turned, hangs >= 0 ? face->half : -1, there);
     FaceForm(n, H[DIM], t, nothing, p, r);
     AddTests(m, n, side, H, p, r, sum);
   }

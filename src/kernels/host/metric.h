@@ -232,3 +232,14 @@ INLINE void FaceForm(const int n, const V sigma[], const V own[], const V other[
     r[l] = -jump / 2;
   }
 }
+
+INLINE int TurnOf(const VpView *view, int32_t cell, int side)
+{
+  return view->turn ? view->turn[(size_t)cell * SIDES + (size_t)side] : 0;
+}
+
+/* to = numbers at the points of a cell's side, in the order of the cell beyond */
+INLINE void TurnPoints(const int n, int turn, const V from[], V to[])
+{
+  for (int l = 0; l < FaceOf(n); l++) to[VpTurnPoint(n, turn, l)] = from[l];
+}

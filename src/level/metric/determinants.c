@@ -43,6 +43,14 @@ void VpGaussPoints(VpGeometry g, int n, int side, VpMapGrid *grid)
   VpMapGridSet(g->map, count, x, grid);
 }
 
+/* Trees of different hands have different signs. */
+static int HandOf(VpMesh mesh, int32_t cell)
+{
+  const VpTrees *trees = mesh->geometry->domain->trees;
+
+  return trees ? trees->hand[mesh->geometry->box[cell]] : 1;
+}
+
 PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
 {
   PetscInt64  sum = 0;
@@ -53,10 +61,10 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
   char        point[64];
 
   PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown; c++) sum += sign[c];
+  for (int32_t c = 0; c < mesh->nown; c++) sum += sign[c] * HandOf(mesh, c);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT64, MPI_SUM, mesh->comm));
   most = sum < 0 ? -1 : 1;
-  while (cell < mesh->nown && sign[cell] == most) cell++;
+  while (cell < mesh->nown && sign[cell] == most * HandOf(mesh, cell)) cell++;
   PetscCall(VpFirstRank(mesh->comm, (PetscBool)(cell < mesh->nown), &first));
   if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   fault.cell = (double)(mesh->first + cell);
@@ -64,7 +72,7 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
     VpMapGrid grid;
 
     VpGaussPoints(mesh->geometry, n, side, &grid);
-    if (FindFault(mesh, cell, &grid, most, &fault)) break;
+    if (FindFault(mesh, cell, &grid, most * HandOf(mesh, cell), &fault)) break;
   }
   PetscCallMPI(MPI_Bcast(&fault, sizeof(fault) / sizeof(double), MPI_DOUBLE, first, mesh->comm));
   PetscCall(PetscSNPrintf(point, sizeof(point), mesh->dim == 3 ? "(%g, %g, %g)" : "(%g, %g)", fault.x[0], fault.x[1], fault.x[2]));

@@ -34,8 +34,9 @@ typedef struct {
   double        half; /* the own cell's part of the penalty: 1, or of a fine cell 1/2 */
 } VpMetricSide;
 /* weight, beyond [face] = 2 w of two cells with these numbers `seen` */
-void         VpWeighSides(int face, const double own[], const double other[], double weight[], double beyond[]);
-VpMetricSide VpFindBeyond(const VpMetricWork *, int32_t cell, int side);
+void VpWeighSides(int face, const double own[], const double other[], double weight[], double beyond[]);
+/* turned [G_dd, G_dd det][face]: memory for `seen` where the cell beyond is turned; NULL: `seen` is not wanted */
+VpMetricSide VpFindBeyond(const VpMetricWork *, int32_t cell, int side, double turned[]);
 /* sigma on a side that hangs, of a coarse and a fine cell with these H_dd */
 static inline double VpSigmaOf(const VpMetricWork *mk, int32_t coarse, double Hc, int32_t fine, double Hf)
 {

@@ -93,7 +93,8 @@ static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double o
   const int          face = mk->face;
   const size_t       at = (size_t)cell * 2 * (size_t)mk->dim + (size_t)side;
   const int32_t      next = VpMeshNeighbor(mk->mesh, cell, side);
-  const VpMetricSide there = VpFindBeyond(mk, cell, side);
+  double             turned[2 * VP_MAX_N * VP_MAX_N];
+  const VpMetricSide there = VpFindBeyond(mk, cell, side, turned);
 
   if (there.cell >= 0 && !mk->problem->nodal) {
     VpWeighSides(face, mk->seen + at * 2 * (size_t)face, there.seen, own, beyond);
@@ -133,7 +134,7 @@ static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
   VpMetricWork *mk = context;
   const int     face = mk->face;
   const double  factor = (mk->n - 1) * mk->n;
-  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
+  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N], turned[2 * VP_MAX_N * VP_MAX_N];
 
   for (int32_t cell = first; cell < last; cell++) {
     mk->metric->eta[cell] = factor * mk->penalty[cell];
@@ -142,7 +143,7 @@ static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
       const int32_t next = mk->mesh->neighbor[at];
       const double *here = mk->seen + at * 2 * face;
       double       *to = mk->metric->beyond + at * face, *H = mk->H + at * mk->rows * face;
-      VpMetricSide  there = VpFindBeyond(mk, cell, side);
+      VpMetricSide  there = VpFindBeyond(mk, cell, side, turned);
 
       FindWeights(mk, cell, side, own, beyond);
       if (there.cell < 0) {
@@ -198,7 +199,7 @@ static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last
     c.G = mk->G + (size_t)cell * c.components * size;
     c.side = mk->H + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
     for (int side = 0; side < 2 * mk->dim; side++) {
-      c.part[side] = VpFindBeyond(mk, cell, side).half;
+      c.part[side] = VpFindBeyond(mk, cell, side, NULL).half;
       least = PetscMin(least, c.part[side]);
     }
     s.variation = PetscMax(s.variation, VpMetricExtremes(&c, extremes));

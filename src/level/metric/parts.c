@@ -11,13 +11,20 @@ void VpWeighSides(int face, const double own[], const double other[], double wei
   }
 }
 
-VpMetricSide VpFindBeyond(const VpMetricWork *mk, int32_t cell, int side)
+VpMetricSide VpFindBeyond(const VpMetricWork *mk, int32_t cell, int side, double turned[])
 {
   const VpMesh  mesh = mk->mesh;
   const int32_t next = VpMeshNeighbor(mesh, cell, side);
   const size_t  stride = 2 * (size_t)mk->face;
 
-  if (next >= 0) return (VpMetricSide){next, mk->seen + ((size_t)next * 2 * (size_t)mk->dim + (size_t)(side ^ 1)) * stride, 1};
+  if (next >= 0) {
+    const int     turn = VpMeshTurn(mesh, cell, side);
+    const double *seen = mk->seen + ((size_t)next * 2 * (size_t)mk->dim + (size_t)VpTurnSide(side, turn)) * stride;
+
+    for (int i = 0; i < 2 * mk->face && turn && turned; i++)
+      turned[i] = seen[i / mk->face * mk->face + VpTurnPoint(mk->n, turn, i % mk->face)];
+    return (VpMetricSide){next, turn ? turned : seen, 1};
+  }
   if (next == VP_HANGING) {
     const int32_t at = VpFaceAt(mesh->faces.n, mesh->faces.face, cell, side);
     const VpFace *face = &mesh->faces.face[at];

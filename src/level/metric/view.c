@@ -176,7 +176,7 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
 
   PetscFunctionBegin;
   FindTables(&level->basis, &rows->tables);
-  rows->view = (VpView){.neighbor = mesh->neighbor, .hang = {.n = mesh->faces.n, .face = mesh->faces.face}};
+  rows->view = (VpView){.neighbor = mesh->neighbor, .turn = mesh->turn, .hang = {.n = mesh->faces.n, .face = mesh->faces.face}};
   *to = (VpMetricView){.components = m->components,
                        .spread = m->spread,
                        .precision = m->precision,

@@ -194,7 +194,7 @@ PetscErrorCode VpDomainCreateTrees(MPI_Comm comm, const VpTreeCorners *t, VpDoma
   domain->nbox = t->ntree;
   domain->nboundary = 2 * t->dim;
   PetscCall(PetscMalloc1(domain->nboundary, &domain->boundary));
-  for (int side = 0; side < 2 * t->dim; side++) domain->boundary[side] = t->boundary;
+  for (int side = 0; side < 2 * t->dim; side++) domain->boundary[side] = t->boundary[side];
   PetscCall(PetscMalloc3(3 * ntree, &domain->lower, 3 * ntree, &domain->upper, nside, &domain->beyond));
   for (size_t i = 0; i < 3 * ntree; i++) {
     domain->lower[i] = i % 3 ? 0 : 2 * (PetscReal)(i / 3);

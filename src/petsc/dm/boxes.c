@@ -51,13 +51,31 @@ static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
    Input Parameters:
 +  dm     - the DM
 -  domain - `VPATCHDG_DOMAIN_BOX` (a box, see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2, unless
-            `DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` ([-1,1]^3 without [0,1]^3, likewise), or
-            `VPATCHDG_DOMAIN_BOXES` (the boxes of `DMVPatchDGSetBoxes()`)
+            `DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` ([-1,1]^3 without [0,1]^3, likewise),
+            `VPATCHDG_DOMAIN_BOXES` (the boxes of `DMVPatchDGSetBoxes()`), `VPATCHDG_DOMAIN_TREES` (the trees of `DMVPatchDGSetTrees()`), or
+            one of the domains of trees below: `VPATCHDG_DOMAIN_STAR`, `VPATCHDG_DOMAIN_DISC`, `VPATCHDG_DOMAIN_CYLINDER`,
+            `VPATCHDG_DOMAIN_BALL`, `VPATCHDG_DOMAIN_SHELL`
+
+   Options Database Keys:
++  -dm_vpatchdg_domain name               - the domain
+-  -dm_vpatchdg_domain_parameters a,b,... - the numbers of a domain of trees
 
    Level: beginner
 
-   Note:
-   lshape and fichera set the dimension if it is not set yet. Choosing another domain resets the corners to its defaults.
+   Notes:
+   A domain of one dimension sets it if it is not set yet. Choosing another domain resets the corners to its defaults.
+
+   Domains of trees, quadrilaterals or hexahedra that meet in any way, have these names and numbers
+.vb
+   star m                     m kites around the centre of a regular polygon of radius 1 (5)
+   disc half                  a square in the circle of radius 1, of this half diagonal (.4), and four trees around it
+   cylinder half,n            n layers of discs on one another (.4 and 2), of height 1 together
+   ball half                  a cube in the ball of radius 1, of this half diagonal (.5), and six trees around it
+   shell inner,outer          six trees between the spheres of these radii (1 and 2)
+.ve
+   In the outer trees of the last four, x goes outwards, so that x+ is the side on the circle or the sphere, and x- of shell the inner
+   sphere. The sides z- and z+ of cylinder are its bottom and its top. The nodes of cells lie on the circle or the sphere, whatever the
+   refinement.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetDomain()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -74,8 +92,10 @@ PetscErrorCode DMVPatchDGSetDomain(DM dm, VPatchDGDomain domain)
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   dg->nbox = 0;
   PetscCall(ResetCorners(dg, before));
-  if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_LSHAPE) PetscCall(DMSetDimension(dm, 2));
-  if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_FICHERA) PetscCall(DMSetDimension(dm, 3));
+  if (dg->corner) PetscCall(DMVPatchDGSetMapOf(dm, NULL, 0, NULL));
+  PetscCall(PetscFree(dg->corner));
+  if (dm->dim < 0 && VpDomainDimension(domain)) PetscCall(DMSetDimension(dm, VpDomainDimension(domain)));
+  PetscCall(DMVPatchDGSetTreeNumbers(dm, 0, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,6 +240,8 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
   VpAssertPointer(lower, 3);
   VpAssertPointer(upper, 4);
   PetscCall(DMVPatchDGStoreBoxes(dm, nbox, lower, upper));
+  if (dg->corner) PetscCall(DMVPatchDGSetMapOf(dm, NULL, 0, NULL));
+  PetscCall(PetscFree(dg->corner));
   before = dg->domain;
   dg->domain = VPATCHDG_DOMAIN_BOXES;
   PetscCall(ResetCorners(dg, before));

@@ -75,6 +75,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
+  PetscCall(PetscFree(dg->corner));
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(DMVPatchDGDestroyLabels(dm));
   PetscCall(VecDestroy(&dg->map.nodes));
@@ -100,6 +101,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to = (*out)->data;
   *to = *from;
   to->box_lower = to->box_upper = to->ghost = NULL;
+  to->corner = NULL;
   to->mesh = mesh;
   to->op = NULL;
   if (mesh) to->map.nodes = NULL;
@@ -114,6 +116,10 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->mats = NULL;
   to->shown = VP_SHOWN_NOTHING;
   if (from->box_lower) PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox, from->box_lower, from->box_upper));
+  if (from->corner) {
+    PetscCall(PetscMalloc1(from->nbox << dm->dim, &to->corner));
+    PetscCall(PetscArraycpy(to->corner, from->corner, from->nbox << dm->dim));
+  }
   for (int d = 0; d < 3; d++) {
     if (!from->face[d]) continue;
     PetscCall(PetscMalloc1(from->grid[d] + 1, &to->face[d]));
@@ -286,6 +292,8 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
 
    Options Database Keys:
 +  -dm_vpatchdg_boxes nx,ny,nz                      - Numbers of boxes in the domain, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_mesh file                           - A file with quadrilaterals or hexahedra that `DMPlexCreateFromFile()` reads
+.  -dm_vpatchdg_domain_parameters a,b,...           - Numbers of a domain of trees, `DMVPatchDGSetDomain()`
 .  -dm_vpatchdg_lower x,y,z                         - Lower corner of the domain
 .  -dm_vpatchdg_upper x,y,z                         - Upper corner of the domain
 .  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - Coordinates of the faces of boxes, likewise _y and _z, `DMVPatchDGSetGrid()`
@@ -315,7 +323,7 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    The DM provides operators and the right-hand side f = 1. After `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1.
    A right-hand side that the caller passes is used unchanged.
 
-   `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` whose cells form a lattice. The new DM is not set up yet.
+   `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` of quadrilaterals or hexahedra. The new DM is not set up yet.
    It gets boxes, refined as often as equal widths of cells allow, the periodic directions and the type of vectors. In a `DMDA_Q0` the
    entries are cells, the coordinates are their centres, and (k+1)^dim numbers per entry set the degree. In a `DMDA_Q1` the entries are
    vertices. `DMVPatchDGCreateCellMap()` maps the cells of both meshes.
@@ -324,8 +332,11 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    takes it to where the mesh has it (`DMVPatchDGSetMap()`): of degree 1 by its vertices, or of the degree of a `DMPLEX`'s coordinates. The
    lattice's directions are those of the `DMDA`, or those of the first cell of a `DMPLEX`, in the order and sense in which they are nearest
    to the axes. Sides, labels and periodic directions are the lattice's. Beyond a periodic side of a `DMDA` its first vertices come again,
-   moved by the period (`DMSetPeriodicity()`) if that brings them nearer to the last ones. Every inner vertex has 2^dim cells around it.
-   For a while each rank has the numbers of all cells' vertices.
+   moved by the period (`DMSetPeriodicity()`) if that brings them nearer to the last ones. For a while each rank has the numbers of all
+   cells' vertices.
+
+   Where the cells of a `DMPLEX` form no lattice, because other than 2^dim of them meet at a vertex inside for instance, each one becomes a
+   tree (`DMVPatchDGSetTrees()`). -dm_vpatchdg_mesh gives a DM without code the cells of a file, whatever they form.
 
    The cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` accepts, for instance one with holes. Labels of its faces become
    labels of sides of boxes (`DMVPatchDGSetLabelBoundary()`). Labels of its cells can set the coefficient

@@ -31,6 +31,7 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
     for (int d = 0; d < 3; d++)
       PetscCall(VpCheckSameReals(comm, dg->face[d] ? dg->grid[d] + 1 : 0, dg->face[d], "the faces of boxes (DMVPatchDGSetGrid())"));
   }
+  PetscCall(DMVPatchDGCheckSameTrees(dm));
   PetscCall(VpCheckSameReals(comm, n, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
   PetscCall(VpCheckSameReals(comm, n, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +101,9 @@ PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
   PetscFunctionBegin;
   PetscCheck(dg->nbox || dg->domain != VPATCHDG_DOMAIN_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
-  if (dg->domain == VPATCHDG_DOMAIN_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(dg->corner || dg->domain != VPATCHDG_DOMAIN_TREES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "-dm_vpatchdg_domain trees: the trees are given by DMVPatchDGSetTrees(); star, disc, cylinder, ball and shell need none");
+  if (dg->domain == VPATCHDG_DOMAIN_BOXES || dg->corner) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckGrid(dm, nbox)); /* before the boxes are allocated */
   PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox - VpIsReentrant(dg->domain), NULL, NULL));
   PetscCall(PetscMalloc1((PetscInt)nbox, &place));
@@ -146,11 +149,18 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 
     PetscCheck(lower == upper, comm, PETSC_ERR_ARG_INCOMP,
                "Only one side of direction %c is periodic: -dm_vpatchdg_boundary must name both", (char)('x' + d));
+    PetscCheck(!lower || !dg->corner, comm, PETSC_ERR_ARG_INCOMP,
+               "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: give sides that are the same the same vertices "
+               "(DMVPatchDGSetTrees())",
+               VPatchDGDomains[dg->domain]);
     PetscCheck(!lower || !VpIsReentrant(dg->domain), comm, PETSC_ERR_ARG_INCOMP,
                "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: opposite sides differ", VPatchDGDomains[dg->domain]);
     periodic[d] = lower;
   }
-  PetscCall(VpDomainCreate(comm, &(VpBoxes){(int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic}, domain));
+  if (dg->corner)
+    PetscCall(VpDomainCreateTrees(comm, &(VpTreeCorners){(int)dm->dim, dg->nvertex, (int32_t)dg->nbox, dg->corner, boundary}, domain));
+  else
+    PetscCall(VpDomainCreate(comm, &(VpBoxes){(int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic}, domain));
   PetscCall(DMVPatchDGAskBoundary(dm, *domain));
   PetscCall(CheckRobin(dm, *domain));
   PetscFunctionReturn(PETSC_SUCCESS);

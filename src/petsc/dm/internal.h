@@ -90,8 +90,22 @@ PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
 /* maps.c: the maps that options name; the last name is NULL */
 extern const VpMapKind VpMapKinds[];
-/* map.c: sets a map by its name and n numbers; reads the options */
+/* treemaps.c: those of trees */
+void VpMapStar(int dim, const double x[], const double number[], double X[]);
+void VpMapDisc(int dim, const double x[], const double number[], double X[]);
+void VpMapCylinder(int dim, const double x[], const double number[], double X[]);
+void VpMapBall(int dim, const double x[], const double number[], double X[]);
+void VpMapShell(int dim, const double x[], const double number[], double X[]);
+/* map.c: sets a map by its name, or a kind (NULL: none), and n numbers; reads the options */
 PetscErrorCode DMVPatchDGSetMapKind(DM, const char name[], PetscInt n, const PetscReal number[]);
+PetscErrorCode DMVPatchDGSetMapOf(DM, const VpMapKind *, PetscInt n, const PetscReal number[]);
+/* trees.c: copies the corners [ntree][2^dim] of trees; sets the numbers of a domain of trees that has a name, and its trees. Ensures: an
+   error on all ranks unless ranks have the same trees. */
+PetscErrorCode DMVPatchDGStoreTrees(DM, PetscInt nvertex, PetscInt ntree, const PetscInt corner[]);
+PetscErrorCode DMVPatchDGSetTreeNumbers(DM, PetscInt n, const PetscReal number[]);
+PetscErrorCode DMVPatchDGCheckSameTrees(DM);
+PetscErrorCode DMVPatchDGReadMesh(DM, const char file[]); /* convert.c: gives a DM that is not set up the cells of a file */
+PetscInt       VpDomainDimension(VPatchDGDomain);         /* the dimension that a domain with a name has; 0: any */
 PetscErrorCode DMVPatchDGMapOptions(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckMapAgrees(DM); /* Ensures: an error on all ranks unless ranks have the same map. */
 /* map.c: sets the map by the nodes [places, x fastest][(order+1)^dim][dim] of a lattice, which it references */

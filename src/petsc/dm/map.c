@@ -69,6 +69,9 @@ PetscErrorCode DMVPatchDGSetMap(DM dm, VPatchDGBatch map, void *ctx)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCheck(!dg->corner, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGSetMap() maps boxes. Trees have nodes (DMVPatchDGSetTrees()), and cells may have them "
+             "(DMVPatchDGSetMapCoordinates())");
   PetscCall(
     DMVPatchDGCheckChange(dm, (PetscBool)(new.by != dg->map.by || new.function != dg->map.function || new.ctx != dg->map.ctx), "map"));
   PetscCall(StoreMap(dm, &new));
@@ -107,6 +110,9 @@ PetscErrorCode DMVPatchDGSetMapCoordinates(DM dm, Vec nodes)
   PetscCall(DMVPatchDGGetData(dm, &dg));
   if (nodes) VpAssertObject(nodes, VEC_CLASSID, 2);
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "map"));
+  PetscCheck(nodes || !dg->corner, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGSetMapCoordinates(): the cells of trees need a map");
+  if (dg->corner) dg->domain = VPATCHDG_DOMAIN_TREES; /* no longer the one with a name */
   PetscCall(StoreMap(dm, &new));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,7 +222,7 @@ static PetscErrorCode FindKind(DM dm, const char name[], const VpMapKind **kind)
   PetscFunctionBegin;
   *kind = NULL;
   PetscCall(PetscStrcmp(name, "none", &same));
-  for (const VpMapKind *k = VpMapKinds; k->name && !same; k++) {
+  for (const VpMapKind *k = VpMapKinds; k->name && !k->trees && !same; k++) {
     PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
     PetscCall(PetscStrlcat(names, k->name, sizeof(names)));
     PetscCall(PetscStrcmp(name, k->name, &same));
@@ -230,35 +236,44 @@ static PetscErrorCode FindKind(DM dm, const char name[], const VpMapKind **kind)
 static PetscErrorCode CheckNumbers(DM dm, const VpMapKind *kind, PetscInt n, const PetscReal number[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  const char    *what = kind->trees ? "domain" : "map";
   PetscBool      finite = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCheck(!kind->dim || kind->dim == DMVPatchDGDim(dm), comm, PETSC_ERR_ARG_INCOMP,
-             "-dm_vpatchdg_map %s is a map in dimension %d, not %" PetscInt_FMT " (-dm_vpatchdg_dim)", kind->name, kind->dim,
+             "-dm_vpatchdg_%s %s is a %s in dimension %d, not %" PetscInt_FMT " (-dm_vpatchdg_dim)", what, kind->name, what, kind->dim,
              DMVPatchDGDim(dm));
   PetscCheck(n <= kind->numbers && n >= kind->numbers - kind->optional, comm, PETSC_ERR_ARG_SIZ,
-             "-dm_vpatchdg_map %s needs %d number%s (-dm_vpatchdg_map_parameters a,b,...), %s; there are %" PetscInt_FMT, kind->name,
-             kind->numbers, kind->numbers == 1 ? "" : "s", kind->words, n);
+             "-dm_vpatchdg_%s %s needs %d number%s (-dm_vpatchdg_%s_parameters a,b,...), %s; there are %" PetscInt_FMT, what, kind->name,
+             kind->numbers, kind->numbers == 1 ? "" : "s", what, kind->words, n);
   for (PetscInt i = 0; i < kind->numbers; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(number[i]));
-  PetscCheck(finite && kind->allows(number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_map_parameters %g%s: for %s it is %s",
+  PetscCheck(finite && kind->allows(number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_%s_parameters %g%s: for %s it is %s", what,
              (double)number[0], kind->numbers > 1 ? ",..." : "", kind->name, kind->words);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGSetMapKind(DM dm, const char name[], PetscInt n, const PetscReal number[])
 {
+  const VpMapKind *kind;
+
+  PetscFunctionBegin;
+  PetscCall(FindKind(dm, name, &kind));
+  PetscCheck(kind || !n, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_map_parameters are the numbers of a map: -dm_vpatchdg_map must name one");
+  PetscCall(DMVPatchDGSetMapOf(dm, kind, n, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGSetMapOf(DM dm, const VpMapKind *kind, PetscInt n, const PetscReal number[])
+{
   DM_VPatchDG  *dg = dm->data;
-  VpMapSettings map = {.by = VP_MAP_NAMED};
+  VpMapSettings map = {.by = kind ? VP_MAP_NAMED : VP_MAP_NONE, .kind = kind};
   PetscBool     same;
 
   PetscFunctionBegin;
-  PetscCall(FindKind(dm, name, &map.kind));
-  PetscCheck(map.kind || !n, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
-             "-dm_vpatchdg_map_parameters are the numbers of a map: -dm_vpatchdg_map must name one");
-  if (!map.kind) map.by = VP_MAP_NONE;
-  else {
-    for (PetscInt i = 0; i < map.kind->numbers; i++) map.number[i] = i < n ? number[i] : map.kind->preset;
-    PetscCall(CheckNumbers(dm, map.kind, n, map.number));
+  if (kind) {
+    for (PetscInt i = 0; i < kind->numbers; i++) map.number[i] = i < n ? number[i] : kind->preset[i];
+    PetscCall(CheckNumbers(dm, kind, n, map.number));
   }
   PetscCall(PetscMemcmp(map.number, dg->map.number, sizeof(map.number), &same));
   PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(!same || map.by != dg->map.by || map.kind != dg->map.kind), "map"));
@@ -275,11 +290,13 @@ PetscErrorCode DMVPatchDGMapOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscBool        named, numbers;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(name, kind ? kind->name : "none", sizeof(name)));
+  PetscCall(PetscStrncpy(name, kind && !kind->trees ? kind->name : "none", sizeof(name)));
   PetscCall(PetscOptionsString("-dm_vpatchdg_map", "Map of the unit square or cube: none, shear, sine, annulus, kershaw, torus or bump",
                                "DMVPatchDGSetMap", name, name, sizeof(name), &named));
   PetscCall(PetscOptionsRealArray("-dm_vpatchdg_map_parameters", "Numbers of that map", "DMVPatchDGSetMap", number, &n, &numbers));
   if (!named && !numbers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!DMVPatchDGData(dm)->corner, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_map maps boxes: the trees of -dm_vpatchdg_domain %s have maps", VPatchDGDomains[DMVPatchDGData(dm)->domain]);
   PetscCall(DMVPatchDGSetMapKind(dm, name, numbers ? n : 0, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

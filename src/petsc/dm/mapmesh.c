@@ -85,7 +85,7 @@ static PetscErrorCode CheckPossible(DM dm, VpMesh mesh)
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < 3 * domain->nbox; i++) unit = (PetscBool)(unit && domain->lower[i] > -1e-12 && domain->upper[i] < 1 + 1e-12);
-  PetscCheck(unit || map->by != VP_MAP_NAMED, mesh->comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(unit || map->by != VP_MAP_NAMED || domain->trees, mesh->comm, PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_map %s maps the unit %s, and the domain of boxes is not inside of it: give other -dm_vpatchdg_lower and _upper",
              map->kind->name, mesh->dim == 3 ? "cube" : "square");
   PetscFunctionReturn(PETSC_SUCCESS);

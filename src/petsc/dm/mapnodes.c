@@ -13,18 +13,27 @@ static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap map, VpGhostKind kind, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* whether the nodes on a cell's upper side along d are those of the cell beyond, to rounding */
-static PetscBool Meet(VpMap all, int32_t cell, int d, int32_t beyond)
+/* number of node i of n^(dim-1) on a side among the nodes of a cell */
+static int NodeOn(int side, int n, int i)
 {
-  const int     dim = all->dim, n = all->degree + 1, nodes = VpMapNodes(dim, all->degree), stride = d == 0 ? 1 : d == 1 ? n : n * n;
+  const int stride = VpLineStride(side / 2, n, n * n);
+
+  return VpLineStart(n, stride, i) + (side % 2 ? (n - 1) * stride : 0);
+}
+
+/* whether the nodes on a cell's side are those of the cell beyond, to rounding */
+static PetscBool Meet(VpMap all, int32_t cell, int side, int32_t beyond, int turn)
+{
+  const int     dim = all->dim, n = all->degree + 1, nodes = VpMapNodes(dim, all->degree);
   const double *own = all->node + (size_t)cell * (size_t)(nodes * dim), *other = all->node + (size_t)beyond * (size_t)(nodes * dim);
   double        lower[3], upper[3], size = 0, gap = 0;
 
   VpMapBounds(all, cell, lower, upper);
   for (int i = 0; i < dim; i++) size = PetscMax(size, upper[i] - lower[i]);
-  for (int q = 0; q < nodes; q++) {
-    for (int i = 0; i < dim && q / stride % n == all->degree; i++)
-      gap = PetscMax(gap, fabs(own[q * dim + i] - other[(q - all->degree * stride) * dim + i]));
+  for (int q = 0; q < VpFaceSize(n, dim); q++) {
+    const double *X = own + NodeOn(side, n, q) * dim, *Y = other + NodeOn(VpTurnSide(side, turn), n, VpTurnPoint(n, turn, q)) * dim;
+
+    for (int i = 0; i < dim; i++) gap = PetscMax(gap, fabs(X[i] - Y[i]));
   }
   return (PetscBool)(gap <= 1e-9 * size);
 }
@@ -32,21 +41,26 @@ static PetscBool Meet(VpMap all, int32_t cell, int d, int32_t beyond)
 /* Ensures: an error on all ranks unless cells meet at all faces but those around periodic directions. */
 static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
 {
-  PetscBool meet = PETSC_TRUE;
-  VpMap     all;
+  int64_t bad = PETSC_MAX_INT; /* the first cell that does not meet another one */
+  VpMap   all;
 
   PetscFunctionBegin;
   PetscCall(GetGhostNodes(mesh, map, VP_GHOST_FACE, mesh->nface, &all));
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    for (int d = 0; d < mesh->dim; d++) {
-      const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
+  for (int32_t cell = mesh->nown - 1; cell >= 0; cell--) {
+    for (int side = 0; side < 2 * mesh->dim; side++) {
+      const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
+      const int     turn = VpMeshTurn(mesh, cell, side);
 
-      if (beyond >= 0 && !VpIsAround(mesh, cell, d)) meet = (PetscBool)(meet && Meet(all, cell, d, beyond));
+      if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(mesh, cell, side / 2)) continue;
+      if (!Meet(all, cell, side, beyond, turn)) bad = mesh->first + cell;
     }
   }
   PetscCall(VpMapDestroy(&all));
-  PetscCall(VpCheckEverywhere(
-    mesh->comm, meet, "DMVPatchDGSetMapCoordinates(), DMConvert(): cells do not meet. Both cells of a face need the same nodes there"));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT64_T, MPI_MIN, mesh->comm));
+  PetscCheck(bad == PETSC_MAX_INT, mesh->comm, PETSC_ERR_ARG_WRONG,
+             "DMVPatchDGSetMapCoordinates(), DMVPatchDGSetTrees(), DMConvert(): cells do not meet, cell %" PetscInt64_FMT
+             " is the first. Both cells of a face need the same nodes there",
+             (PetscInt64)bad);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,10 +112,13 @@ PetscErrorCode DMVPatchDGFillByVector(DM dm, VpMesh mesh, VpMap map)
 /* Returns the number of the lattice's place that holds a cell, or -1; lower [dim]: the place's lower corner */
 static PetscInt FindPlace(VpGeometry g, int32_t cell, const PetscInt lattice[3], PetscReal lower[3])
 {
-  PetscReal low[3], size[3];
-  PetscInt  number = 0;
-  PetscBool inside = PETSC_TRUE;
+  const VpDomain domain = g->domain;
+  PetscReal      low[3], size[3];
+  PetscInt       number = 0;
+  PetscBool      inside = PETSC_TRUE;
 
+  for (int d = 0; d < domain->dim && domain->trees; d++) lower[d] = domain->lower[3 * (size_t)g->box[cell] + (size_t)d];
+  if (domain->trees) return g->box[cell] < lattice[0] ? g->box[cell] : -1;
   VpGeometryBounds(g, cell, low, size);
   for (int d = g->domain->dim - 1; d >= 0; d--) {
     lower[d] = PetscFloorReal(low[d] + size[d] / 2);

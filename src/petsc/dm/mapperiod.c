@@ -16,7 +16,7 @@ PetscBool VpIsAround(VpMesh mesh, int32_t cell, int d)
   const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
   PetscReal     here[3], there[3], size[3];
 
-  if (beyond < 0) return PETSC_FALSE;
+  if (beyond < 0 || mesh->geometry->domain->trees) return PETSC_FALSE;
   VpGeometryBounds(mesh->geometry, cell, here, size);
   VpGeometryBounds(mesh->geometry, beyond, there, size);
   return (PetscBool)(there[d] <= here[d]);

@@ -127,7 +127,7 @@ static PetscErrorCode CornerOptions(DM dm, PetscBool *set, VpOptionItems PetscOp
   }
   for (int l = LOWER; l <= COORDINATES; l++) {
     PetscCall(NumbersOption(dm, l, x[l], &given[l], PetscOptionsObject));
-    if (given[l]) PetscCall(CheckDomain(dm, l, (PetscBool)(dg->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
+    if (given[l]) PetscCall(CheckDomain(dm, l, (PetscBool)(dg->domain < VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
   }
   *set = (PetscBool)(given[LOWER] || given[UPPER]);
   PetscCheck(!given[COORDINATES] || !*set, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
@@ -164,8 +164,9 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = dm->data;
-  PetscReal    dim, domain;
-  PetscBool    asked, set;
+  PetscReal    dim, domain, number[MAX_ENTRIES] = {0};
+  PetscInt     n = MAX_ENTRIES;
+  PetscBool    asked, set, read;
 
   PetscFunctionBegin;
   PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_DIM], PetscOptionsObject, (PetscReal)DMVPatchDGDim(dm), &dim, &asked));
@@ -174,9 +175,16 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
     PetscCall(DMSetDimension(dm, (PetscInt)dim));
   }
   PetscCall(VpSettingAsk(&DMVPatchDGSettings.row[VP_DM_DOMAIN], PetscOptionsObject, (PetscReal)dg->domain, &domain, &set));
-  if (set && !asked && !dg->mesh && VpIsReentrant((VPatchDGDomain)domain))
-    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* Options override the program. */
+  PetscCheck(
+    !read || (!set && (!asked || dim == (PetscReal)dm->dim)), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+    "-dm_vpatchdg_mesh reads the domain and its dimension: leave out -dm_vpatchdg_domain, and -dm_vpatchdg_dim if it is not %" PetscInt_FMT,
+    dm->dim);
+  if (set && !asked && !dg->mesh && VpDomainDimension((VPatchDGDomain)domain))
+    PetscCall(DMSetDimension(dm, VpDomainDimension((VPatchDGDomain)domain))); /* Options override the program. */
   if (set) PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)domain));
+  PetscCall(
+    PetscOptionsRealArray("-dm_vpatchdg_domain_parameters", "Numbers of a domain of trees", "DMVPatchDGSetDomain", number, &n, &set));
+  if (set) PetscCall(DMVPatchDGSetTreeNumbers(dm, n, number));
   dg->dim_by_default = (PetscBool)(dm->dim < 0 || (dg->dim_by_default && !asked));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
   PetscCall(DMVPatchDGCheckDimension(dm));

@@ -3,9 +3,9 @@
 #include "internal.h"
 
 /* The vector of settings starts with these numbers. Lists follow: the faces of the grid's boxes in each direction, the corners of boxes,
-   the labels of sides, the conditions of labels, and the condition of each side. The vector of depths has the number of halvings of each
-   cell of an adaptive mesh, the vector of nodes a map that has no name. The last vector is the coefficient. All are in the order of the
-   cells. */
+   the labels of sides, the conditions of labels, the condition of each side, and the corners of trees. The vector of depths has the number
+   of halvings of each cell of an adaptive mesh, the vector of nodes a map that has no name. The last vector is the coefficient. All are in
+   the order of the cells. */
 enum {
   MAGIC,
   VERSION,
@@ -33,9 +33,11 @@ enum {
   NUMBERS,
   QUADRATURE = NUMBERS + VP_MAP_NUMBERS,
   CONTINUOUS,
+  TREES,    /* number of trees, or 0 */
+  VERTICES, /* number of their vertices */
   HEAD
 };
-enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LISTS };
+enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LIST_TREES, LISTS };
 #define MAGIC_NUMBER   7690472071.
 #define VERSION_NUMBER 4
 
@@ -52,7 +54,8 @@ static double CountList(const PetscReal head[], int list)
                                [LIST_UPPER] = dim * (double)head[BOXES],
                                [LIST_LABELS] = 2 * dim * (double)head[LABELED],
                                [LIST_CONDITIONS] = 3 * (double)head[CONDITIONS],
-                               [LIST_ASKED] = 4 * dim * (double)head[ASKED]};
+                               [LIST_ASKED] = 4 * dim * (double)head[ASKED],
+                               [LIST_TREES] = ldexp((double)head[TREES], (int)dim)};
 
   return count[list];
 }
@@ -106,6 +109,8 @@ static void FillHead(DM dm, PetscReal head[])
   head[BOXES] = dg->domain == VPATCHDG_DOMAIN_BOXES ? (PetscReal)dg->nbox : 0;
   head[LABELED] = dg->labels.dim == dm->dim ? (PetscReal)dg->labels.nbox : 0;
   head[CONDITIONS] = (PetscReal)dg->labels.n;
+  head[TREES] = dg->corner ? (PetscReal)dg->nbox : 0;
+  head[VERTICES] = dg->nvertex;
   head[ASKED] = dg->asked ? dg->mesh->geometry->domain->nbox : 0;
 }
 
@@ -131,6 +136,7 @@ static PetscErrorCode FillLists(DM dm, PetscReal x[])
   PetscCall(PetscArraycpy(ListOf(x, LIST_UPPER), dg->box_upper, (PetscInt)x[BOXES] * dm->dim));
   for (PetscInt i = 0; i < (PetscInt)x[LABELED] * 2 * dm->dim; i++) label[i] = (PetscReal)dg->labels.side[i];
   VpListConditions(&dg->labels, ListOf(x, LIST_CONDITIONS));
+  for (PetscInt i = 0; dg->corner && i < dg->nbox << dm->dim; i++) ListOf(x, LIST_TREES)[i] = dg->corner[i];
   if (dg->asked) FillAsked(dg->mesh->geometry->domain, ListOf(x, LIST_ASKED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,6 +237,20 @@ static PetscErrorCode CheckSettings(DM dm, PetscInt n, const PetscReal x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TakeTrees(DM dm, PetscReal x[])
+{
+  const PetscInt ntree = WholeOf(x[TREES]);
+  PetscInt      *corner;
+
+  PetscFunctionBegin;
+  if (!ntree) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(ntree << dm->dim, &corner));
+  for (PetscInt i = 0; i < ntree << dm->dim; i++) corner[i] = WholeOf(ListOf(x, LIST_TREES)[i]);
+  PetscCall(DMVPatchDGStoreTrees(dm, WholeOf(x[VERTICES]), ntree, corner));
+  PetscCall(PetscFree(corner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TakeDomain(DM dm, PetscReal x[])
 {
   PetscInt         grid[3];
@@ -247,6 +267,7 @@ static PetscErrorCode TakeDomain(DM dm, PetscReal x[])
     if (x[FACES + d] > 0) PetscCall(DMVPatchDGSetGrid(dm, d, grid[d], ListOf(x, LIST_FACES + d)));
   }
   if (x[BOXES] > 0) PetscCall(DMVPatchDGSetBoxes(dm, WholeOf(x[BOXES]), ListOf(x, LIST_LOWER), ListOf(x, LIST_UPPER)));
+  PetscCall(TakeTrees(dm, x));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscCall(DMVPatchDGSetRobin(dm, x + ALPHA));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,7 +324,7 @@ static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
   PetscCall(DMVPatchDGSet(dm, VP_DM_QUADRATURE, x[QUADRATURE]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_CONTINUOUS, x[CONTINUOUS]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
-  PetscCall(DMVPatchDGSetMapKind(dm, map > 1 ? VpMapKinds[map - 2].name : "none", map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
+  PetscCall(DMVPatchDGSetMapOf(dm, map > 1 ? &VpMapKinds[map - 2] : NULL, map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
   if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpFileRead(comm, viewer, vector_name[3], PETSC_DECIDE, &nodes));
   PetscCall(DMVPatchDGSetMapCoordinates(dm, nodes));

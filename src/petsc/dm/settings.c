@@ -12,8 +12,10 @@ const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGT
 
 static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_DOMAIN] = VP_SETTING(ENUM, DM_VPatchDG, domain, VPATCHDG_DOMAIN_BOX, "-dm_vpatchdg_domain", "DMVPatchDGSetDomain", "domain",
-                              "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()", .names = VPatchDGDomains,
-                              .refusal = "DMVPatchDGSetDomain(): domain %s does not exist, box, lshape, fichera and boxes do"),
+                              "Domain: box, lshape, fichera, star, disc, cylinder, ball or shell; boxes and trees come from functions",
+                              .names = VPatchDGDomains,
+                              .refusal = "DMVPatchDGSetDomain(): domain %s does not exist, box, lshape, fichera, boxes, trees, star, disc, "
+                                         "cylinder, ball and shell do"),
   [VP_DM_NBOX] = {.noun = "number of boxes that DMVPatchDGSetBoxes() is given",
                   .type = VP_SETTING_INT,
                   .offset = offsetof(DM_VPatchDG, nbox)},

@@ -1,7 +1,30 @@
 /* DMView(): prints the settings and the mesh that results from them. */
 #include "internal.h"
 
-static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
+/* Prints the trees and their vertices. */
+static PetscErrorCode ViewTrees(VpDomain domain, PetscViewer viewer)
+{
+  VpTreeVertices count;
+  int32_t       *class_of, classes;
+
+  PetscFunctionBegin;
+  PetscCall(VpDomainCountVertices(domain, &count));
+  PetscCall(PetscMalloc1((size_t)domain->nbox * (size_t)domain->dim, &class_of));
+  PetscCall(VpDomainGetClasses(domain, class_of, &classes));
+  PetscCall(PetscFree(class_of));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, " %d tree%s, %d classes of directions, %d vertices of which %d are irregular (inside:", (int)domain->nbox,
+    domain->nbox == 1 ? "" : "s", (int)classes, (int)count.n, (int)(count.n - count.regular)));
+  for (int cells = 1, n = 0; cells <= VP_MOST_VALENCE; cells++) {
+    if (count.inside[cells])
+      PetscCall(PetscViewerASCIIPrintf(viewer, "%s %d of %d cells", n++ ? "," : "", (int)count.inside[cells], cells));
+    if (cells == VP_MOST_VALENCE && !n) PetscCall(PetscViewerASCIIPrintf(viewer, " 0"));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "; on the boundary: %d)", (int)count.boundary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewBoxes(DM dm, PetscViewer viewer)
 {
   DM_VPatchDG *dg = dm->data;
   PetscReal    low[3], high[3];
@@ -15,14 +38,23 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
       high[d] = PetscMax(high[d], dg->box_upper[b * dm->dim + d]);
     }
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  domain %s:", VPatchDGDomains[dg->domain]));
-  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (dg->domain == VPATCHDG_DOMAIN_BOX) {
     for (PetscInt d = 0; d < dm->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PetscInt_FMT, d ? " x " : " ", dg->grid[d]));
   } else PetscCall(PetscViewerASCIIPrintf(viewer, " %" PetscInt_FMT, dg->nbox));
   PetscCall(PetscViewerASCIIPrintf(viewer, " box%s in", dg->nbox == 1 ? "" : "es"));
   for (PetscInt d = 0; d < dm->dim; d++)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s[%g,%g]", d ? " x " : " ", (double)low[d], (double)high[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
+{
+  DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  domain %s:", VPatchDGDomains[dg->domain]));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  PetscCall(dg->corner ? ViewTrees(dg->mesh->geometry->domain, viewer) : ViewBoxes(dm, viewer));
   if (VpMeshIsAdaptive(dg->mesh)) PetscCall(PetscViewerASCIIPrintf(viewer, ", refined %d to %d times\n", dg->mesh->least, dg->mesh->level));
   else PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));

@@ -51,18 +51,19 @@ PetscErrorCode VpPointFunctionMove(const VpPointFunction *, int n, VpMesh from, 
    Where these are not positive (definite), points have the value of the nearest point of the cell. */
 PetscErrorCode VpPointFunctionExpand(const VpPointFunction *, VpMesh, int n, const double **cell, const double **side);
 
-/* A map with a name, of the unit square or the unit cube (dm/maps.c). */
+/* A map with a name, of the unit square, of the unit cube, or of trees (dm/maps.c). */
 enum { VP_MAP_NUMBERS = 3 };
 typedef struct {
-  const char *name, *words;           /* words: what the numbers are, with their defaults */
-  int         numbers, optional, dim; /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
-  double      preset;                 /* default of an optional number */
+  const char *name, *words;                 /* words: what the numbers are, with their defaults */
+  int         numbers, optional, dim;       /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
+  double      preset[VP_MAP_NUMBERS];       /* defaults of optional numbers */
+  PetscInt (*trees)(const double number[]); /* number of trees of a domain that has the name; NULL: a map of the unit square or cube */
   PetscBool (*allows)(const double number[]);
   void (*point)(int dim, const double x[], const double number[], double X[]);
 } VpMapKind;
 
 /* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes of the cells, or of the places 0, 1, ...
-   of a lattice, which are cells or consist of cells. */
+   of a lattice, which are cells or consist of cells. Trees are places of a lattice with one row. */
 typedef struct {
   enum { VP_MAP_NONE, VP_MAP_FUNCTION, VP_MAP_NAMED, VP_MAP_NODES, VP_MAP_LATTICE } by;
   VPatchDGBatch    function;
@@ -76,15 +77,16 @@ typedef struct {
 
 typedef struct {
   /* settings */
-  VPatchDGDomain           domain;
-  PetscInt                 degree;
-  PetscInt                 grid[3]; /* number of boxes in each direction (domain box) */
-  PetscReal                lower[3], upper[3];
-  PetscReal               *face[3]; /* [grid[d] + 1] coordinates of the faces (domain box); NULL: equidistant */
-  PetscInt                 nbox;    /* number of boxes that the user gave or the domain implies, [nbox][dim] */
-  PetscReal               *box_lower, *box_upper;
-  VPatchDGBoundary         boundary[6];
-  PetscReal                alpha[6];      /* coefficient of Robin sides */
+  VPatchDGDomain   domain;
+  PetscInt         degree;
+  PetscInt         grid[3]; /* number of boxes in each direction (domain box) */
+  PetscReal        lower[3], upper[3];
+  PetscReal       *face[3]; /* [grid[d] + 1] coordinates of the faces (domain box); NULL: equidistant */
+  PetscInt         nbox;    /* number of boxes that the user gave or the domain implies, [nbox][dim] */
+  PetscReal       *box_lower, *box_upper;
+  int32_t          nvertex, *corner; /* of a domain of trees: number of vertices, and those of every tree [nbox][2^dim]; else NULL */
+  VPatchDGBoundary boundary[6];
+  PetscReal        alpha[6];              /* coefficient of Robin sides */
   VPatchDGBoundaryFunction side_boundary; /* or NULL */
   void                    *side_ctx;
   VpLabels                 labels;

@@ -169,13 +169,16 @@ static double SideNorm(const Estimate *e, const double G[], const double flux[],
 
 static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
 {
-  const double *own = SideOf(e, cell, side), *other = SideOf(e, next, side ^ 1);
+  const int     turn = VpMeshTurn(e->mesh, cell, side);
+  const double *own = SideOf(e, cell, side), *other = SideOf(e, next, VpTurnSide(side, turn));
   double        G[FACE], flux[FACE], jump[FACE];
 
   for (int t = 0; t < e->face; t++) {
-    jump[t] = own[t] - other[t];
-    flux[t] = own[e->face + t] + other[e->face + t];
-    G[t] = PetscMax(own[2 * e->face + t], other[2 * e->face + t]);
+    const int there = VpTurnPoint(e->n, turn, t);
+
+    jump[t] = own[t] - other[there];
+    flux[t] = own[e->face + t] + other[e->face + there];
+    G[t] = PetscMax(own[2 * e->face + t], other[2 * e->face + there]);
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }

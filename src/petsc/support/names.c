@@ -3,7 +3,8 @@
 #include "../../cycle/cycle.h"
 
 const char        VPatchDGVersion[] = VPATCHDG_VERSION;
-const char *const VPatchDGDomains[] = {"box", "lshape", "fichera", "boxes", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
+const char *const VPatchDGDomains[] = {"box",   "lshape",         "fichera",          "boxes", "trees", "star", "disc", "cylinder", "ball",
+                                       "shell", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
 const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "robin", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};
 const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGSpace", "VPATCHDG_SPACE_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};

@@ -1,0 +1,340 @@
+/* The operator on trees that are turned: against its matrix, on the same trees that are turned otherwise, on polynomials; named domains,
+   files, and what is refused.
+   ranks: 1 3 */
+#include "support/trees_dm.h"
+
+/* a polynomial of degree 2, which has the source 2 */
+static PetscErrorCode Polynomial(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = x[0] * x[0] - 3 * x[0] * x[1] - 2 * x[1] * x[1] + x[0] + (dim == 3 ? x[2] : 0);
+  return 0;
+}
+
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = 2;
+  return 0;
+}
+
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = 1;
+  return 0;
+}
+
+static PetscErrorCode Distance(Vec x, Vec y, PetscReal *relative)
+{
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecNorm(y, NORM_2, relative));
+  *relative /= norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the operator with its matrix, on random vectors. */
+static PetscErrorCode MatrixIsTheOperator(DM dm, const char name[])
+{
+  Mat         A, B, X, Y;
+  Vec         x, y, z;
+  PetscScalar one, other;
+  PetscReal   apart[3];
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(Distance(y, z, &apart[0]));
+  PetscCall(VecSetRandom(z, NULL));
+  PetscCall(VecDot(z, y, &one));
+  PetscCall(MatMult(A, z, y));
+  PetscCall(VecDot(x, y, &other));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(B, z));
+  PetscCall(Distance(y, z, &apart[1]));
+  TapOk((PetscBool)(apart[0] < 1e-13 && apart[1] < 1e-13), "matrix_is_the_operator: %s, %.1e, diagonal %.1e", name, (double)apart[0],
+        (double)apart[1]);
+  TapOk((PetscBool)(PetscAbsScalar(one - other) < 1e-12 * PetscAbsScalar(one)), "operator_is_symmetric: %s, %.1e", name,
+        (double)PetscAbsScalar((one - other) / one));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &X));
+  PetscCall(MatSetRandom(X, NULL));
+  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
+  PetscCall(MatGetColumnVector(X, x, 2));
+  PetscCall(MatGetColumnVector(Y, z, 2));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(Distance(y, z, &apart[2]));
+  TapOk((PetscBool)(apart[2] < 1e-13), "columns_are_as_vectors: %s, %.1e", name, (double)apart[2]);
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares trees with the same ones in other directions. */
+static PetscErrorCode TurnedTrees(const Trees *t, PetscInt degree, PetscInt refine, const char name[])
+{
+  PetscReal straight[3], turned[3];
+  Trees     other = *t;
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, degree, refine, "", &dm));
+  PetscCall(Numbers(dm, straight));
+  PetscCall(DMDestroy(&dm));
+  for (unsigned int seed = 1; seed < 4; seed++) {
+    TreesTurn(seed, &other);
+    PetscCall(New(&other, degree, refine, "", &dm));
+    PetscCall(Numbers(dm, turned));
+    TapOk(AreSame(straight, turned), "directions_of_trees_do_not_matter: %s Q%d, %.1e %.1e %.1e", name, (int)degree,
+          (double)(turned[0] / straight[0] - 1), (double)(turned[1] / straight[1] - 1), (double)(turned[2] / straight[2] - 1));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscCall(New(&other, degree, PetscMin(refine, 1), "", &dm));
+  PetscCall(MatrixIsTheOperator(dm, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On straight kites polynomials of degree 2 are among the functions of degree 2, so that their residual is 0. Without Dirichlet sides
+   constants have no residual. */
+static PetscErrorCode Polynomials(void)
+{
+  DM        dm;
+  Mat       A;
+  Vec       x, y, b;
+  PetscReal norm[2];
+  Trees     t;
+
+  PetscFunctionBeginUser;
+  TreesStar(5, &t);
+  TreesTurn(7, &t);
+  PetscCall(New(&t, 2, 2, "", &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(DMVPatchDGInterpolate(dm, Polynomial, NULL, x));
+  PetscCall(DMVPatchDGComputeRHS(dm, Source, Polynomial, NULL, NULL, b));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecNorm(y, NORM_2, &norm[0]));
+  PetscCall(VecAXPY(y, -1, b));
+  PetscCall(VecNorm(y, NORM_2, &norm[1]));
+  TapOk((PetscBool)(norm[1] < 1e-11 * norm[0]), "polynomials_are_exact: %.1e", (double)(norm[1] / norm[0]));
+  PetscCall(DMVPatchDGComputeErrors(dm, x, Polynomial, NULL, NULL, &norm[0], NULL));
+  TapOk((PetscBool)(norm[0] < 1e-12), "errors_are_found: %.1e", (double)norm[0]);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+
+  PetscCall(NewByOptions(3, 3, 1, "-dm_vpatchdg_domain ball -dm_vpatchdg_boundary neumann", &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(DMVPatchDGInterpolate(dm, One, NULL, x));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm[0]));
+  PetscCall(MatNorm(A, NORM_INFINITY, &norm[1]));
+  TapOk((PetscBool)(norm[0] < 1e-14 * norm[1]), "constants_are_in_the_kernel: %.1e", (double)(norm[0] / norm[1]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the volume of a domain with a name, and u at a point inside. */
+static PetscErrorCode NamedDomain(PetscInt dim, const char options[], double volume, const PetscReal at[])
+{
+  DM          dm;
+  Vec         x;
+  PetscScalar u, wave, sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(dim, 5, 2, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(DMVPatchDGInterpolate(dm, One, NULL, x));
+  PetscCall(VecDot(x, x, &sum)); /* the integral of 1, since A's masses are 1 */
+  PetscCall(DMVPatchDGInterpolate(dm, Wave, NULL, x));
+  PetscCall(DMVPatchDGEvaluate(dm, x, 1, at, &u));
+  PetscCall(Wave(dim, at, &wave, NULL));
+  TapOk((PetscBool)(PetscAbsReal(PetscRealPart(sum) / volume - 1) < 1e-7), "volume_is_that_of_the_domain: %s, %.1e", options,
+        (double)(PetscRealPart(sum) / volume - 1));
+  TapOk((PetscBool)(PetscAbsScalar(u - wave) < 1e-3), "functions_are_evaluated: %s, %.1e", options, (double)PetscAbsScalar(u - wave));
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A DM that was refined, coarsened, cloned or loaded is as one that was made so. */
+static PetscErrorCode Relatives(const Trees *t, const char options[])
+{
+  DM          dm, next, fine;
+  PetscReal   expected[3], found[3];
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  for (int named = 0; named < 2; named++) {
+    const char *what = named ? options : "trees";
+
+    PetscCall(named ? NewByOptions(t->dim, 2, 2, options, &fine) : New(t, 2, 2, "", &fine));
+    PetscCall(Numbers(fine, expected));
+    PetscCall(named ? NewByOptions(t->dim, 2, 1, options, &dm) : New(t, 2, 1, "", &dm));
+    PetscCall(DMSetUp(dm));
+    PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &next));
+    PetscCall(Numbers(next, found));
+    TapOk(AreSame(expected, found), "refined_dm_is_as_made: %s", what);
+    PetscCall(DMDestroy(&next));
+    PetscCall(Numbers(dm, expected));
+    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &next));
+    PetscCall(Numbers(next, found));
+    TapOk(AreSame(expected, found), "coarsened_dm_is_as_made: %s", what);
+    PetscCall(DMDestroy(&next));
+    PetscCall(DMClone(dm, &next));
+    PetscCall(Numbers(next, found));
+    TapOk(AreSame(expected, found), "clone_is_the_same: %s", what);
+    PetscCall(DMDestroy(&next));
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "build/t/trees_dm.bin", FILE_MODE_WRITE, &viewer));
+    PetscCall(DMView(dm, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "build/t/trees_dm.bin", FILE_MODE_READ, &viewer));
+    PetscCall(DMCreate(PETSC_COMM_WORLD, &next));
+    PetscCall(DMSetType(next, DMVPATCHDG));
+    PetscCall(DMLoad(next, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(Numbers(next, found));
+    TapOk(AreSame(expected, found), "loaded_dm_is_the_same: %s", what);
+    PetscCall(DMDestroy(&next));
+    PetscCall(DMDestroy(&dm));
+    PetscCall(DMDestroy(&fine));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpWith(PetscInt dim, const char options[])
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(dim, 2, 1, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpTrees(const Trees *t, PetscBool apart)
+{
+  PetscReal node[MOST_TREES * 8 * 3];
+  PetscInt  corner[MOST_TREES * 8];
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, t->dim, 2, 1, &dm));
+  for (int i = 0; i < t->ntree << t->dim; i++) {
+    corner[i] = t->corner[i];
+    for (int d = 0; d < t->dim; d++) node[i * t->dim + d] = t->x[t->corner[i]][d] + (apart && i < 1 << t->dim ? 1e-6 : 0);
+  }
+  PetscCall(DMVPatchDGSetTrees(dm, t->nvertex, NULL, t->ntree, corner, 1, node));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpPC(PCType type)
+{
+  DM  dm;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(2, 2, 1, "-dm_vpatchdg_domain disc", &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefineSome(void)
+{
+  const DMAdaptFlag mark[64] = {DM_ADAPT_REFINE};
+  DM                dm, refined;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(2, 2, 1, "-dm_vpatchdg_domain disc", &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGRefineCells(dm, mark, &refined));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  Trees t;
+
+  PetscFunctionBeginUser;
+  PetscCall(LossesAreExpected());
+  Refused(SetUpPC(PCVPATCHDG), "-pc_type vpatchdg works on boxes, not on trees", "preconditioner");
+  Refused(SetUpPC(PCVPATCH), "-pc_type vpatch works on boxes, not on trees", "smoother");
+  Refused(RefineSome(), "Cells of trees that meet in any way are refined all together", "adaptive_refinement");
+  Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30"), "-dm_vpatchdg_map maps boxes",
+          "map");
+  Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_domain_parameters 2"), "half the diagonal of the inner square", "parameter");
+  Refused(SetUpWith(2, "-dm_vpatchdg_domain_parameters 2"), "are the numbers of -dm_vpatchdg_domain star", "parameter_of_a_box");
+  Refused(SetUpWith(2, "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain ball"), "a domain in dimension 3, not 2", "dimension");
+  Refused(SetUpWith(2, "-dm_vpatchdg_domain star -dm_vpatchdg_boundary periodic"), "periodic does not fit", "periodic_direction");
+  Refused(SetUpWith(2, "-dm_vpatchdg_domain trees"), "the trees are given by DMVPatchDGSetTrees()", "no_trees");
+  TreesBall(2, &t);
+  Refused(SetUpTrees(&t, PETSC_TRUE), "cells do not meet, cell 0 is the first", "nodes_that_differ");
+  t.x[0][0] = t.x[0][1] = 0.7; /* The inner square folds. */
+  Refused(SetUpTrees(&t, PETSC_FALSE), "det J must have the same sign", "folded_tree");
+  TreesGrid(2, 2, &t);
+  for (int v = 2; v < 9; v += 3) t.x[v][0] = 0; /* Two trees lie upon the others. */
+  Refused(SetUpTrees(&t, PETSC_FALSE), "det J must have the same sign", "trees_upon_one_another");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const double s = sin(2 * PETSC_PI / 5);
+  Trees        t;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  for (PetscInt degree = 1; degree <= 4; degree++) {
+    TreesStar(5, &t);
+    PetscCall(TurnedTrees(&t, degree, 2, "star"));
+    TreesBall(3, &t);
+    if (degree < 4) PetscCall(TurnedTrees(&t, degree, 1, "ball"));
+  }
+  TreesGrid(3, 2, &t);
+  PetscCall(TurnedTrees(&t, 2, 0, "cube"));
+  PetscCall(Polynomials());
+  PetscCall(NamedDomain(2, "-dm_vpatchdg_domain star", 2.5 * s, (PetscReal[]){0.1, 0.3}));
+  PetscCall(NamedDomain(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_domain_parameters .3", PETSC_PI, (PetscReal[]){-0.7, 0.6}));
+  PetscCall(NamedDomain(3, "-dm_vpatchdg_domain cylinder -dm_vpatchdg_domain_parameters .4,3", PETSC_PI, (PetscReal[]){-0.7, 0.6, 0.8}));
+  PetscCall(NamedDomain(3, "-dm_vpatchdg_domain ball", 4 * PETSC_PI / 3, (PetscReal[]){-0.6, 0.5, 0.4}));
+  PetscCall(NamedDomain(3, "-dm_vpatchdg_domain shell", 28 * PETSC_PI / 3, (PetscReal[]){-0.6, 1.1, -0.7}));
+  TreesStar(5, &t);
+  TreesTurn(5, &t);
+  PetscCall(Relatives(&t, "-dm_vpatchdg_domain disc"));
+  PetscCall(Refusals());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
