@@ -1,6 +1,7 @@
 /* DMConvert() from DMDA and DMPLEX: describes the cells as boxes refined as often as their widths and labels allow, and maps the cells of
    both. */
 #include "usergrid.h"
+#include <petscdmplex.h>
 #include <petscsf.h>
 
 /* the largest number of halvings that make cells of these widths from boxes */
@@ -42,7 +43,7 @@ static PetscErrorCode FindLabels(const VpUserGrid *grid, PetscInt step, PetscInt
   for (PetscInt i = 0; i < grid->ncell * 2 * grid->dim; i++) {
     const VpUserCell *cell = grid->cell + i / (2 * grid->dim);
     const PetscInt    side = i % (2 * grid->dim), face = cell->at[side / 2] + side % 2;
-    const PetscInt    of = face == 0 || face == grid->n[side / 2] ? cell->label[side] : -1;
+    const PetscInt    of = face == 0 || face == grid->n[side / 2] || grid->corner ? cell->label[side] : -1;
     PetscInt         *to = most + 2 * (BoxOf(grid, step, cell->at) * 2 * grid->dim + side);
 
     if (face % step) continue;
@@ -160,6 +161,76 @@ static PetscErrorCode SetNodes(DM dm, const VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the cells trees. */
+static PetscErrorCode SetTrees(DM dm, const VpUserGrid *grid)
+{
+  PetscInt *label;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckBoxes(dm, grid->n[0], "mesh"));
+  PetscCall(DMVPatchDGStoreTrees(dm, grid->nvertex, grid->n[0], grid->corner));
+  DMVPatchDGData(dm)->domain = VPATCHDG_DOMAIN_TREES;
+  if (!grid->labeled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindLabels(grid, 1, &label, &same));
+  PetscCall(DMVPatchDGSetSideLabels(dm, grid->n[0], label));
+  PetscCall(PetscFree(label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives a DM that is not set up the cells of a grid, which it refines as often as it would have refined its own. */
+static PetscErrorCode TakeGrid(DM dm, const VpUserGrid *grid)
+{
+  const PetscInt more = dm->levelup;
+
+  PetscFunctionBegin;
+  PetscCall(DMSetDimension(dm, grid->dim));
+  PetscCall(DMSetRefineLevel(dm, 0));
+  if (grid->corner) PetscCall(SetTrees(dm, grid));
+  else PetscCall(grid->fills ? SetGrid(dm, grid) : VpSetUserCells(dm, grid));
+  PetscCall(SetPeriodic(dm, grid));
+  if (grid->order) PetscCall(SetNodes(dm, grid));
+  DMVPatchDGData(dm)->converted_level = dm->levelup;
+  PetscCall(DMSetRefineLevel(dm, dm->levelup + more));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads a file on the first rank alone, so that all ranks learn of errors in it. Where ranks read it together, others would wait for the
+   first one. */
+static PetscErrorCode TryFile(MPI_Comm comm, const char file[])
+{
+  PetscMPIInt    rank, size;
+  PetscErrorCode error = PETSC_SUCCESS;
+  DM             plex = NULL;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rank) error = DMPlexCreateFromFile(PETSC_COMM_SELF, file, "vpatchdg_mesh", PETSC_FALSE, &plex);
+  if (!error) PetscCall(DMDestroy(&plex));
+  PetscCall(VpTogether(comm, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGReadMesh(DM dm, const char file[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  VpUserGrid     grid;
+  PetscErrorCode error;
+  DM             plex;
+
+  PetscFunctionBegin;
+  PetscCall(TryFile(comm, file));
+  PetscCall(DMPlexCreateFromFile(comm, file, "vpatchdg_mesh", PETSC_TRUE, &plex));
+  error = VpUserGridCreate(plex, &grid);
+  PetscCall(DMDestroy(&plex));
+  PetscCall(error);
+  PetscCall(TakeGrid(dm, &grid));
+  PetscCall(VpUserGridDestroy(&grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
 {
   VpUserGrid grid;
@@ -170,16 +241,12 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   PetscCall(VpUserGridCreate(mesh, &grid));
   PetscCall(DMCreate(grid.comm, dm));
   PetscCall(DMSetType(*dm, type));
-  PetscCall(DMSetDimension(*dm, grid.dim));
-  PetscCall(grid.fills ? SetGrid(*dm, &grid) : VpSetUserCells(*dm, &grid));
-  PetscCall(SetPeriodic(*dm, &grid));
-  if (grid.order) PetscCall(SetNodes(*dm, &grid));
+  PetscCall(TakeGrid(*dm, &grid));
   if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
   if (plex && mesh->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(mesh, *dm)); /* DMPLEX reads -dm_refine, DMDA does not. */
-  DMVPatchDGData(*dm)->converted_level = (*dm)->levelup;
   DMVPatchDGData(*dm)->types_to_choose = PETSC_TRUE;
   PetscCall(VpUserGridDestroy(&grid));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,7 +293,8 @@ static PetscErrorCode FindCenters(const VpUserGrid *grid, PetscReal **center)
     const PetscInt    d = i % grid->dim;
     const VpUserCell *cell = grid->cell + i / grid->dim;
 
-    (*center)[i] = (grid->face[d][cell->at[d]] + grid->face[d][cell->at[d] + cell->n[d]]) / 2;
+    if (grid->corner) (*center)[i] = (d ? 0 : 2 * (PetscReal)cell->at[0]) + 0.5; /* in the unit box of the tree */
+    else (*center)[i] = (grid->face[d][cell->at[d]] + grid->face[d][cell->at[d] + cell->n[d]]) / 2;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

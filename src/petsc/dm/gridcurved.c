@@ -1,4 +1,4 @@
-/* Cells of a DMPLEX that lie anywhere, but form a lattice: finds their places, and the nodes of their maps. */
+/* Cells of a DMPLEX that lie anywhere: finds their places in a lattice, or their corners if they form none, and the nodes of their maps. */
 #include "lattice.h"
 #include "usergrid.h"
 #include <petscdmplex.h>
@@ -150,6 +150,21 @@ static void ChooseDirections(const Cells *c, const VpUserGrid *grid, VpPlace *fi
   }
 }
 
+/* Makes cells that form no lattice trees. corner: of all ranks' cells, which the grid takes over; first: number of the first own cell */
+static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, PetscInt first, PetscInt corner[])
+{
+  PetscFunctionBegin;
+  PetscCheck(grid->order, grid->comm, PETSC_ERR_PLIB, "Cells of a DMPLEX that form no lattice have no nodes");
+  grid->corner = corner;
+  for (PetscInt i = 0; i < total * c->corners; i++) grid->nvertex = PetscMax(grid->nvertex, corner[i] + 1);
+  for (PetscInt i = 0; i < grid->ncell; i++) c->place[i] = (VpPlace){.at = {first + i, 0, 0}, .axis = {0, 1, 2}};
+  for (int d = 0; d < 3; d++) {
+    grid->n[d] = d ? 1 : total;
+    grid->periodic[d] = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds the places of own cells among those of all ranks, of which each rank has the vertices for a while. */
 static PetscErrorCode FindPlaces(Cells *c, VpUserGrid *grid)
 {
@@ -170,8 +185,8 @@ static PetscErrorCode FindPlaces(Cells *c, VpUserGrid *grid)
   PetscCall(VpPlaceCells(c->dim, total, corner, place, grid->n, grid->periodic, &why));
   PetscCall(PetscArraycpy(c->place, place + before - grid->ncell, grid->ncell));
   PetscCall(PetscFree(place));
-  PetscCall(PetscFree(corner));
-  PetscCheck(!why, grid->comm, PETSC_ERR_SUP, "DMConvert(): the cells of the DMPLEX do not form a lattice: %s", why);
+  if (why) PetscCall(NumberTrees(c, grid, total, before - grid->ncell, corner));
+  else PetscCall(PetscFree(corner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

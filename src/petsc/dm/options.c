@@ -160,6 +160,18 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *set: a mesh was read */
+static PetscErrorCode MeshOption(DM dm, PetscBool *set, VpOptionItems PetscOptionsObject)
+{
+  char file[PETSC_MAX_PATH_LEN] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-dm_vpatchdg_mesh", "File with a mesh that DMPlexCreateFromFile() reads", "DMConvert", file, file,
+                               sizeof(file), set));
+  if (*set && !DMVPatchDGData(dm)->mesh) PetscCall(DMVPatchDGReadMesh(dm, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The domain may imply the dimension. */
 static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
@@ -169,6 +181,7 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscBool    asked, set, read;
 
   PetscFunctionBegin;
+  PetscCall(MeshOption(dm, &read, PetscOptionsObject));
   PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_DIM], PetscOptionsObject, (PetscReal)DMVPatchDGDim(dm), &dim, &asked));
   if (asked) {
     PetscCall(DMVPatchDGCheckChange(dm, (PetscReal)dm->dim != dim, "dimension"));

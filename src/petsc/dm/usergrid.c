@@ -8,6 +8,7 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
   PetscFunctionBegin;
   PetscCall(PetscFree(grid->cell));
   PetscCall(PetscFree(grid->node));
+  PetscCall(PetscFree(grid->corner));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
     PetscCall(PetscFree(grid->x[d]));

@@ -26,10 +26,12 @@ typedef struct {
   PetscBool   fills;            /* The cells of all ranks fill the grid. */
   double      total;            /* number of cells of all ranks, which may exceed PetscInt */
   PetscInt    ncell;
-  VpUserCell *cell;  /* [ncell] own cells */
-  int         order; /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
-  PetscReal  *node;  /* [ncell][(order+1)^dim][dim] nodes of own cells, as in VpMap */
-  PetscReal  *x[3];  /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
+  VpUserCell *cell;          /* [ncell] own cells */
+  PetscInt nvertex, *corner; /* of cells that form no lattice: the number of vertices, and those of the cells of all ranks, [n[0]][2^dim], x
+                                   fastest. The places of cells are their numbers. Else NULL */
+  int      order;  /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
+  PetscReal *node; /* [ncell][(order+1)^dim][dim] nodes of own cells, as in VpMap */
+  PetscReal *x[3]; /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
 } VpUserGrid;
 /* All are collective. Ensures: an error on all ranks that gives the reason unless cells are axis-parallel boxes, or have places in a
    lattice. */

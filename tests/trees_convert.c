@@ -1,0 +1,235 @@
+/* Meshes of quadrilaterals and hexahedra that form no lattice: a DMPLEX on any ranks, with labels and regions, and files of Gmsh.
+   ranks: 1 3 */
+#include "support/trees_dm.h"
+#include "../src/petsc/dm/internal.h"
+#include <petscdmplex.h>
+
+/* [2^dim] the corner, x fastest, that is PETSc's vertex i of a cell, and Gmsh's */
+static const int plex_corner[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 2, 3, 1, 4, 5, 7, 6}};
+static const int gmsh_corner[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 1, 3, 2, 4, 5, 7, 6}};
+
+/* the trees as a DMPLEX, distributed over the ranks */
+static PetscErrorCode PlexOf(const Trees *t, DM *plex)
+{
+  const int   corners = 1 << t->dim;
+  PetscInt    cell[MOST_TREES * 8];
+  PetscReal   x[MOST_TREES * 8 * 3];
+  PetscMPIInt rank;
+  DM          distributed = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  for (int i = 0; i < t->ntree * corners; i++) cell[i] = t->corner[i / corners * corners + plex_corner[t->dim][i % corners]];
+  for (int i = 0; i < t->nvertex * t->dim; i++) x[i] = t->x[i / t->dim][i % t->dim];
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, t->dim, rank ? 0 : t->ntree, rank ? 0 : t->nvertex, corners, PETSC_TRUE, cell,
+                                          t->dim, x, plex));
+  PetscCall(DMPlexDistribute(*plex, 0, NULL, &distributed));
+  if (!distributed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDestroy(plex));
+  *plex = distributed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Marks the boundary faces of a DMPLEX that lie at x > 0 by 5, others by 6. */
+static PetscErrorCode MarkFaces(DM plex)
+{
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(plex, "Face Sets"));
+  PetscCall(DMPlexGetHeightStratum(plex, 1, &first, &last));
+  for (PetscInt face = first; face < last; face++) {
+    PetscReal volume, center[3], normal[3];
+
+    PetscCall(DMPlexComputeCellGeometryFVM(plex, face, &volume, center, normal));
+    PetscCall(DMSetLabelValue(plex, "Face Sets", face, center[0] > 0 ? 5 : 6));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the conditions of these labels, by a function of the sides' midpoints on the same trees */
+static PetscErrorCode ByPlace(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[], VPatchDGBoundary *boundary,
+                              PetscReal *alpha, void *ctx)
+{
+  const Trees *t = ctx;
+  double       x = 0;
+
+  for (int i = 0; i < 1 << dim; i++) {
+    if ((i >> side / 2 & 1) == side % 2) x += t->x[t->corner[(box << dim) + i]][0];
+  }
+  *boundary = x > 0 ? VPATCHDG_BOUNDARY_NEUMANN : VPATCHDG_BOUNDARY_ROBIN;
+  *alpha = 2;
+  return 0;
+}
+
+/* The coefficient is 100 in cells of a DMPLEX that lie at x < 0.1. */
+static PetscErrorCode Regions(DM dm, DM plex, PetscReal energy, const char name[])
+{
+  const PetscInt  region[2] = {3, 4};
+  const PetscReal a[2] = {1, 100};
+  PetscReal       found[3];
+  PetscInt        first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(plex, "Cell Sets"));
+  PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
+  for (PetscInt c = first; c < last; c++) {
+    PetscReal volume, center[3], normal[3];
+
+    PetscCall(DMPlexComputeCellGeometryFVM(plex, c, &volume, center, normal));
+    PetscCall(DMSetLabelValue(plex, "Cell Sets", c, center[0] > 0.1 ? 3 : 4));
+  }
+  PetscCall(DMVPatchDGSetRegionCoefficient(dm, plex, 2, region, a));
+  PetscCall(Numbers(dm, found));
+  TapOk((PetscBool)(found[0] > 2 * energy && found[0] < 100 * energy), "regions_set_the_coefficient: %s, energy %g instead of %g", name,
+        (double)found[0], (double)energy);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* X [dim] = the mean of the corners of a DMPLEX's cell */
+static PetscErrorCode MeanOf(DM plex, int dim, PetscInt cell, PetscReal X[])
+{
+  const PetscScalar *array;
+  PetscScalar       *corner;
+  PetscBool          discontinuous;
+  PetscInt           size;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexGetCellCoordinates(plex, cell, &discontinuous, &size, &array, &corner));
+  for (int d = 0; d < dim; d++) {
+    X[d] = 0;
+    for (PetscInt i = d; i < size; i += dim) X[d] += PetscRealPart(corner[i]) / (1 << dim);
+  }
+  PetscCall(DMPlexRestoreCellCoordinates(plex, cell, &discontinuous, &size, &array, &corner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells are the trees, and the map of cells takes the middle of each to the DMPLEX. */
+static PetscErrorCode CellMap(DM plex, int dim, const char name[])
+{
+  const double half[1] = {0.5};
+  PetscInt     first, last;
+  PetscReal    error = 0, *own, *copy;
+  PetscSF      map;
+  VpMesh       mesh;
+  DM           dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
+  PetscCall(DMSetUp(dm));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
+  PetscCall(PetscMalloc2(mesh->nown * dim + 1, &own, (last - first) * dim + 1, &copy));
+  for (int32_t c = 0; c < mesh->nown; c++)
+    VpGeometryEvaluate(mesh->geometry, c, (int[]){1, 1, 1}, (const double *const[]){half, half, half}, own + c * dim, NULL);
+  PetscCall(DMVPatchDGCreateCellMap(dm, plex, &map));
+  PetscCall(VpBroadcast(map, (size_t)dim, MPI_DOUBLE, own, copy));
+  for (PetscInt c = first; c < last; c++) {
+    PetscReal X[3];
+
+    PetscCall(MeanOf(plex, dim, c, X));
+    for (int d = 0; d < dim; d++) error = PetscMax(error, PetscAbsReal(X[d] - copy[(c - first) * dim + d]));
+  }
+  TapOk((PetscBool)(error < 1e-12), "cell_map_takes_cells_to_each_other: %s, %.1e", name, (double)error);
+  PetscCall(PetscFree2(own, copy));
+  PetscCall(PetscSFDestroy(&map));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares a DM that is made of a DMPLEX, with conditions by labels, with one of the same trees and conditions. */
+static PetscErrorCode OfAPlex(Trees *t, const char name[])
+{
+  PetscReal expected[3], found[3];
+  DM        plex, dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, 2, 1, "", &dm));
+  PetscCall(DMVPatchDGSetBoundaryFunction(dm, ByPlace, t));
+  PetscCall(Numbers(dm, expected));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PlexOf(t, &plex));
+  PetscCall(MarkFaces(plex));
+  PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
+  PetscCall(DMVPatchDGSetLabelBoundary(dm, 5, VPATCHDG_BOUNDARY_NEUMANN, 0));
+  PetscCall(DMVPatchDGSetLabelBoundary(dm, 6, VPATCHDG_BOUNDARY_ROBIN, 2));
+  PetscCall(DMVPatchDGSetDegree(dm, 2));
+  PetscCall(DMSetRefineLevel(dm, 1));
+  PetscCall(Numbers(dm, found));
+  TapOk(AreSame(expected, found), "plex_is_as_its_trees: %s, %.1e %.1e %.1e", name, (double)(found[0] / expected[0] - 1),
+        (double)(found[1] / expected[1] - 1), (double)(found[2] / expected[2] - 1));
+  PetscCall(Regions(dm, plex, expected[0], name));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(CellMap(plex, t->dim, name));
+  PetscCall(DMDestroy(&plex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares a file of Gmsh, which every rank reads as one, with its trees. */
+static PetscErrorCode OfAFile(const Trees *t, const char name[])
+{
+  static const char file[] = "build/t/trees_convert.msh";
+  const int         corners = 1 << t->dim;
+  PetscReal         expected[3], found[3];
+  PetscMPIInt       rank;
+  DM                dm;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) {
+    FILE *f = fopen(file, "w");
+
+    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", file);
+    fprintf(f, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n", (int)t->nvertex);
+    for (int v = 0; v < t->nvertex; v++) fprintf(f, "%d %.17g %.17g %.17g\n", v + 1, t->x[v][0], t->x[v][1], t->x[v][2]);
+    fprintf(f, "$EndNodes\n$Elements\n%d\n", (int)t->ntree);
+    for (int i = 0; i < t->ntree; i++) {
+      fprintf(f, "%d %d 2 7 1", i + 1, t->dim == 2 ? 3 : 5);
+      for (int k = 0; k < corners; k++) fprintf(f, " %d", (int)t->corner[i * corners + gmsh_corner[t->dim][k]] + 1);
+      fprintf(f, "\n");
+    }
+    fprintf(f, "$EndElements\n");
+    fclose(f);
+  }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(New(t, 3, 1, "", &dm));
+  PetscCall(Numbers(dm, expected));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(NewByOptions(t->dim, 3, 1, "-dm_vpatchdg_mesh build/t/trees_convert.msh", &dm));
+  PetscCall(Numbers(dm, found));
+  TapOk(AreSame(expected, found), "file_is_as_its_trees: %s, %.1e %.1e %.1e", name, (double)(found[0] / expected[0] - 1),
+        (double)(found[1] / expected[1] - 1), (double)(found[2] / expected[2] - 1));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WithOptions(const char options[])
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(2, 2, 0, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Trees t;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  TreesStar(5, &t);
+  PetscCall(OfAPlex(&t, "star"));
+  PetscCall(OfAFile(&t, "star"));
+  Refused(WithOptions("-dm_vpatchdg_mesh build/t/trees_convert.msh -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain",
+          "domain");
+  Refused(WithOptions("-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
+  TreesBall(3, &t);
+  PetscCall(OfAPlex(&t, "ball"));
+  PetscCall(OfAFile(&t, "ball"));
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
