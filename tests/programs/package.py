@@ -34,6 +34,17 @@ def knows_boxes_cells_and_the_coefficient():
     vpatchdg.set_coefficient(dm, 3)
 
 
+def knows_trees_that_meet_in_any_way():
+    angle, radius = np.arange(10) * PI / 5, np.where(np.arange(10) % 2, 1, np.cos(PI / 5))
+    points = np.vstack([[0, 0], (radius * [np.cos(angle), np.sin(angle)]).T])
+    corners = [[0, 1 + 2 * i, 1 + (2 * i + 2) % 10, 2 + 2 * i] for i in range(5)]
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, trees=(points, corners))
+    solution = vpatchdg.solve(dm, f=2, dirichlet=lambda x: x[..., 0]**2 - 2 * x[..., 1]**2,
+                              options={'ksp_type': 'cg', 'pc_type': 'jacobi', 'ksp_rtol': 1e-10})
+    assert np.allclose(vpatchdg.evaluate(dm, solution.u, [[0.3, 0.4], [-0.5, 0.1]]), [-0.23, 0.23], atol=1e-8)
+    refused(ValueError, 'corners [trees, 4]', vpatchdg.create, dim=2, trees=(points, [[0, 1, 2]]))
+
+
 def knows_a_fresh_coefficient_is_one():
     assert (vpatchdg.coefficient(vpatchdg.create(dim=2, refine=2)) == 1).all()
 

@@ -53,7 +53,7 @@ def numbers(name: str, given, wanted: str = 'a number is') -> np.ndarray:
 
 def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: int | Sequence[int | Sequence[float]] | None = None,
            lower: float | Sequence[float] | None = None, upper: float | Sequence[float] | None = None,
-           boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | Callable | None = None,
+           boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, trees: tuple | None = None, boundary: str | Sequence[str] | Callable | None = None,
            robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: Callable | float | None = None,
            coefficient: Callable | np.ndarray | float | None = None, coefficient_at: str | None = None,
            map: Callable | str | tuple | None = None, map_degree: int | None = None, continuous: bool = False, vec_type: str | None = None, mat_type: str | None = None,
@@ -70,8 +70,9 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         The degree of the polynomials in each variable, 1 to 8.
     refine : int
         How often each box is halved in every direction: a box has 2**(dim * refine) cells.
-    domain : {'box', 'lshape', 'fichera'}, optional
-        The box [0, 1]^dim unless `lower` and `upper` say otherwise; [-1, 1]^2 without its quadrant x, y > 0; [-1, 1]^3 without its octant.
+    domain : {'box', 'lshape', 'fichera', 'star', 'disc', 'cylinder', 'ball', 'shell'}, optional
+        The box [0, 1]^dim unless `lower` and `upper` say otherwise; [-1, 1]^2 without its quadrant x, y > 0; [-1, 1]^3 without its octant; or
+        a domain of quadrilaterals or hexahedra that meet in any way (DMVPatchDGSetDomain).
     grid : int or sequence of dim ints or of arrays of floats, optional
         The number of equal boxes per direction, by default 1; one int is taken for all directions. In place of a number, the coordinates of the
         boxes' faces in that direction, in increasing order.
@@ -79,6 +80,9 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         The corners of the domain, by default 0 and 1; one number is taken for all directions.
     boxes : sequence of pairs of corners, optional
         Lower and upper corner of each box, a domain of one's own. Boxes may differ in size and share whole sides.
+    trees : (points, corners), optional
+        The vertices [n, dim] of a mesh of quadrilaterals or hexahedra that meet in any way, and their numbers [trees, 2**dim] at the corners of
+        each of these, x fastest. The vpatchdg cycle does not take it yet: solve with options={'ksp_type': 'cg', 'pc_type': 'jacobi'}, say.
     boundary : str, sequence of 2 * dim str, or callable, optional
         'dirichlet' (the default), 'neumann', 'robin' or 'periodic', for all sides or for each in the order x-, x+, y-, y+, z-, z+. A callable is
         given the middle [dim] of each side of a box on the boundary and its outward normal [dim]. It returns one of the first three, or
@@ -139,6 +143,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if boxes is not None:
         corners = _vectors('boxes', boxes, (len(boxes) if hasattr(boxes, '__len__') else 1, 2, dim))
         call('DMVPatchDGSetBoxes', dm, Int(len(boxes)), reals(corners[:, 0].copy()), reals(corners[:, 1].copy()))
+    if trees is not None:
+        _set_trees(dm, dim, *trees)
     callbacks = Callbacks()
     if callable(boundary):
         call('DMVPatchDGSetBoundaryFunction', dm, callbacks.side(boundary), None)
@@ -175,6 +181,13 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if callable(reaction):
         _call_at_points(dm, 'DMVPatchDGSetReactionFunction', reaction, 1)
     return dm
+
+
+def _set_trees(dm: PETSc.DM, dim: int, points, corners) -> None:
+    x, corner = numbers('trees', points), np.ascontiguousarray(numbers('trees', corners), PETSc.IntType)
+    if x.ndim != 2 or x.shape[1] != dim or corner.ndim != 2 or corner.shape[1] != 2**dim:
+        raise ValueError(f'trees: points [n, {dim}] and corners [trees, {2**dim}] are needed, not {x.shape} and {corner.shape}')
+    call('DMVPatchDGSetTrees', dm, Int(len(x)), reals(x), Int(len(corner)), corner.ctypes.data_as(Ints), Int(1), None)
 
 
 def _set_map(dm: PETSc.DM, map: Callable | str | tuple | None, callbacks: Callbacks, prefix: str) -> None:
