@@ -127,7 +127,7 @@ static PetscErrorCode SetOptions(const Case *c)
   PetscCall(SetInt("-pc_vpatchdg_smooth_post", c->post));
   PetscCall(SetInt("-pc_vpatchdg_corners", c->corners));
   PetscCall(Set("-pc_type", "vpatchdg"));
-  PetscCall(Set("-pc_vpatchdg_levels", "0")); /* also on a GPU, which would have fewer */
+  PetscCall(Set("-pc_vpatchdg_levels", "0"));        /* also on a GPU, which would have fewer */
   PetscCall(Set("-pc_vpatchdg_coarsening", "full")); /* of the L-shape and Fichera's corner: down to boxes refined once */
   PetscCall(Set("-ksp_type", c->ksp));
   PetscCall(Set("-ksp_norm_type", c->pre ? "preconditioned" : "unpreconditioned"));

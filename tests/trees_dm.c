@@ -226,6 +226,33 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's multigrid goes down to the trees. */
+static PetscErrorCode Multigrid(void)
+{
+  PetscInt  its[2];
+  PetscReal residual = 0;
+
+  PetscFunctionBeginUser;
+  for (int refine = 1; refine < 3; refine++) {
+    DM      dm;
+    Problem p;
+
+    PetscCall(NewByOptions(3, 2, refine, "-dm_vpatchdg_domain ball", &dm));
+    PetscCall(DMSetUp(dm));
+    PetscCall(ProblemOf(dm, NULL, &p));
+    PetscCall(GiveLevels(&p));
+    PetscCall(SolveWith(&p,
+                        refine == 1 ? "-ksp_type cg -ksp_rtol 1e-8 -pc_type mg -pc_mg_levels 2 -mg_levels_pc_type jacobi"
+                                    : "-ksp_type cg -ksp_rtol 1e-8 -pc_type mg -pc_mg_levels 3 -mg_levels_pc_type jacobi",
+                        NULL, &its[refine - 1], NULL));
+    PetscCall(TrueResidual(p.A, p.b, p.x, &residual));
+    PetscCall(ProblemDestroy(&p));
+  }
+  TapOk((PetscBool)(its[1] <= its[0] + 3 && its[1] < 30 && residual < 1e-6),
+        "multigrid_of_petsc_goes_down_to_trees: %d and %d iterations, %.1e", (int)its[0], (int)its[1], (double)residual);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUpWith(PetscInt dim, const char options[])
 {
   DM dm;
@@ -334,6 +361,7 @@ int main(int argc, char **argv)
   TreesStar(5, &t);
   TreesTurn(5, &t);
   PetscCall(Relatives(&t, "-dm_vpatchdg_domain disc"));
+  PetscCall(Multigrid());
   PetscCall(Refusals());
   PetscCall(PetscFinalize());
   return TapEnd();

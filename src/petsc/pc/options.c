@@ -6,8 +6,8 @@ PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
   PetscFunctionBegin;
   PetscCheck(
     !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
-    "-pc_type %s works on boxes, not on trees that meet in any way (-dm_vpatchdg_domain, DMVPatchDGSetTrees()) yet. Use -dm_mat_type "
-    "aij with -pc_type gamg or hypre, or -pc_type none",
+    "-pc_type %s works on boxes, not on trees that meet in any way (-dm_vpatchdg_domain, DMVPatchDGSetTrees()) yet. Use -pc_type mg "
+    "-mg_levels_pc_type jacobi, whose levels -pc_mg_levels counts, or -dm_mat_type aij with -pc_type gamg or hypre, or -pc_type none",
     type);
   PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type %s needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more", type);
