@@ -137,8 +137,8 @@ static PetscErrorCode other_coefficients_keep_their_cycle(PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finite volumes of all leaves would not be symmetric. Sweeps over single cells take their place: they come first on the way down, in reverse
-   order, as they come last on the way up. */
+/* Finite volumes of all leaves would not be symmetric. Sweeps over single cells take their place: they come first on the way down, in
+   reverse order, as they come last on the way up. */
 static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
 {
   PetscScalar  product[2];

@@ -162,8 +162,8 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   char        remedy[96];
 
   PetscFunctionBegin;
-  if (!VpIsWatched(ksp) || !inverse->op || ksp->reason != KSP_CONVERGED_RTOL || ksp->normtype == KSP_NORM_PRECONDITIONED || !IsFar(inverse))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpIsWatched(ksp) || !inverse->op || ksp->reason != KSP_CONVERGED_RTOL || !IsFar(inverse)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype == KSP_NORM_PRECONDITIONED && inverse->metric != VP_METRIC_CONST) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarnWanted(pc, VP_WARN_MISSING, &wanted));
   if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecNorm(b, NORM_2, &bnorm));
