@@ -15,7 +15,7 @@
 
    Notes:
    auto chooses v if coarse levels resolve the coefficient, for instance a constant one or one that jumps only between the coarsest cells.
-   It also chooses v if the cycle is symmetric. It chooses f if the coefficient varies by more than a
+   It also chooses v if the cycle is symmetric or ends with finite volumes. It chooses f if the coefficient varies by more than a
    factor of 3.5 among the cells that merge on some level below the finest and is not rough (-pc_vpatchdg_cell_sweeps).
 
    W and F cycles repeat the coarse correction on a level if the next coarser level has at most 1/3.2 of the cells of the last level that
