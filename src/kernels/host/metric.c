@@ -102,10 +102,11 @@ INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int si
   const REAL         *from[W];
   REAL                turned[W][2 * FACE];
 
+  for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost, turned[l]);
+  for (int l = 0; l < W; l++) Fetch(from[l], 2 * size);
   LoadSideNumbers(m, n, g, side, H);
   LoadSigma(m, n, g, side, H);
   TakeTraces(m, n, side, H, z, own);
-  for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost, turned[l]);
   LoadCells(2 * size, 0, 2 * size, from, NULL, other);
   FaceForm(n, H[DIM], own, other, p, r);
   AddTests(m, n, side, H, p, r, y);

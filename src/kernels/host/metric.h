@@ -30,34 +30,21 @@ INLINE void FindCells(const VpMetricView *m, const int n, int32_t first, int32_t
 }
 
 /* v[i] = number i of W cells, in single precision */
-OUTLINE void LoadSingle(const float *const from[W], int count, V v[])
+OUTLINE void LoadSingle(int count, const REAL *const from[W], size_t ahead, V v[])
 {
-  REAL        wide[W][VALUES];
-  const REAL *p[W];
-
-  for (int l = 0; l < W; l++) {
-    for (int i = 0; i < count; i++) wide[l][i] = from[l][i];
-    p[l] = wide[l];
-  }
-  LoadCells(count, 0, count, p, NULL, v);
-}
-
-/* v[i] = value i of W cells of N values. Starts to load what is `ahead` values farther on. */
-OUTLINE void LoadCellsAhead(int N, const REAL *const p[W], size_t ahead, V v[])
-{
-  LoadBlocks(N, 0, N, p, NULL, ahead, v);
+  if (count < W) LoadBlocks(count, 1, count, 0, count, from, NULL, ahead, v);
+  else LoadBlocks(W, 1, count, 0, count, from, NULL, ahead, v);
 }
 
 /* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
 INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
 {
+  const size_t bytes = m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   const REAL  *from[W];
-  const float *single[W];
 
-  for (int l = 0; l < W; l++) from[l] = (const REAL *)array + (size_t)g->at[l] * size + first;
-  for (int l = 0; l < W; l++) single[l] = (const float *)array + (size_t)g->at[l] * size + first;
-  if (m->precision == VP_DOUBLE) LoadCellsAhead(count, from, W * size, v);
-  else LoadSingle(single, count, v);
+  for (int l = 0; l < W; l++) from[l] = (const REAL *)(const void *)((const char *)array + ((size_t)g->at[l] * size + first) * bytes);
+  if (m->precision == VP_DOUBLE) LoadCellsAhead(count, 0, count, from, NULL, W * size, v);
+  else LoadSingle(count, from, W * size, v);
 }
 
 /* a number of the cells' shapes */
@@ -145,7 +132,7 @@ INLINE void LoadSigma(const VpMetricView *m, const int n, const Group *g, int si
     from[l] = m->beyond + ((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)FaceOf(n);
     penalty[l] = m->penalty[g->at[l]];
   }
-  LoadCells(FaceOf(n), 0, FaceOf(n), from, NULL, H[DIM]);
+  LoadCellsAhead(FaceOf(n), 0, FaceOf(n), from, NULL, (size_t)W * SIDES * (size_t)FaceOf(n), H[DIM]);
   for (int l = 0; l < FaceOf(n); l++) H[DIM][l] += penalty * H[0][l];
 }
 
