@@ -310,9 +310,11 @@ static PetscErrorCode Mapped(MPI_Comm comm, PetscBool named, PetscReal part, DM 
   if (named) {
     PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_map", "annulus"));
     PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_map_parameters", "1,2,90"));
+    PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_geometry_precision", "single"));
     PetscCall(DMSetFromOptions(*dm));
     PetscCall(PetscOptionsClearValue(NULL, "-dm_vpatchdg_map"));
     PetscCall(PetscOptionsClearValue(NULL, "-dm_vpatchdg_map_parameters"));
+    PetscCall(PetscOptionsClearValue(NULL, "-dm_vpatchdg_geometry_precision"));
   } else {
     PetscCall(DMVPatchDGSetMap(*dm, Bend, NULL));
     PetscCall(DMVPatchDGSetMapDegree(*dm, 2));

@@ -35,6 +35,7 @@ enum {
   CONTINUOUS,
   TREES,    /* number of trees, or 0 */
   VERTICES, /* number of their vertices */
+  GEOMETRY, /* its precision */
   HEAD
 };
 enum { LIST_FACES, LIST_LOWER = LIST_FACES + 3, LIST_UPPER, LIST_LABELS, LIST_CONDITIONS, LIST_ASKED, LIST_TREES, LISTS };
@@ -93,6 +94,7 @@ static void FillHead(DM dm, PetscReal head[])
   head[BASIS] = (PetscReal)dg->basis;
   head[QUADRATURE] = (PetscReal)dg->quadrature;
   head[CONTINUOUS] = (PetscReal)dg->continuous;
+  head[GEOMETRY] = (PetscReal)dg->geometry;
   head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
   head[MAP_DEGREE] = (PetscReal)dg->map_degree;
   for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
@@ -169,7 +171,8 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscCheck(VpMeshesOverlap(dg->mesh, dg->mesh), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "DMView() to a file: boxes of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
              "DMCoarsen() was called with");
-  PetscCheck(!VpPointFunctionExists(&dg->coefficient_at) && !dg->reaction_at.batch, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+  PetscCheck(!VpPointFunctionExists(&dg->coefficient_at) && !VpPointFunctionExists(&dg->reaction_at), PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_SUP,
              "DMView() to a file: files hold no coefficient or reaction at points, which this DM has. Save the vectors, and make the DM "
              "again as it was made");
   PetscCall(WriteSettings(dm, viewer));
@@ -323,6 +326,7 @@ static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
   PetscCall(DMVPatchDGSet(dm, VP_DM_BASIS, x[BASIS]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_QUADRATURE, x[QUADRATURE]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_CONTINUOUS, x[CONTINUOUS]));
+  PetscCall(DMVPatchDGSet(dm, VP_DM_GEOMETRY, x[GEOMETRY]));
   PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
   PetscCall(DMVPatchDGSetMapOf(dm, map > 1 ? &VpMapKinds[map - 2] : NULL, map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
   if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);
