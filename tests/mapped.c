@@ -111,6 +111,16 @@ static PetscErrorCode Fold(PetscInt dim, PetscInt n, const PetscReal x[], const 
   return 0;
 }
 
+/* a disc, whose centre is a side of the boxes; or an error on the first rank, if ctx is negative */
+static PetscErrorCode Disc(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    X[2 * i] = x[2 * i] * PetscCosReal(x[2 * i + 1]);
+    X[2 * i + 1] = x[2 * i] * PetscSinReal(x[2 * i + 1]);
+  }
+  return *(double *)ctx < 0 && tap.rank == 0 ? PETSC_ERR_USER : 0;
+}
+
 /* the value at all points is ctx, or the error if that is negative */
 static PetscErrorCode Constant(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar X[], void *ctx)
 {
@@ -373,6 +383,8 @@ static PetscErrorCode Refusals(void)
   PetscCall(RefusedMap(Constant, 0.5, "in cell 0, at the point (0.0117275, 0.0117275) of the boxes", "a map to one point"));
   PetscCall(RefusedMap(Constant, NAN, "has det J = ", "a map to NaN"));
   PetscCall(RefusedMap(Constant, -1, "", "a map that fails"));
+  PetscCall(RefusedMap(Disc, -1, "", "a map that fails on one rank"));
+  PetscCall(RefusedMap(Disc, 0, "A side that shrinks to a point", "a disc with a side at its centre"));
   PetscCall(New(2, 2, "", &dm));
   PetscCall(DMVPatchDGSetMap(dm, !rank ? Bend : NULL, factor));
   if (size > 1) Refused(DMSetUp(dm), "Ranks disagree about the map", "a map on some ranks");

@@ -78,6 +78,8 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
   PetscCall(PetscSNPrintf(point, sizeof(point), mesh->dim == 3 ? "(%g, %g, %g)" : "(%g, %g)", fault.x[0], fault.x[1], fault.x[2]));
   SETERRQ(mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
           "The map of cells has det J = %g in cell %.0f, at the point %s of the boxes: det J must have the same sign at all points of all "
-          "cells. Where the map itself does not fold, refine (-dm_refine) or take another -dm_vpatchdg_map_degree",
-          fault.det, fault.cell, point);
+          "cells. %s",
+          fault.det, fault.cell, point,
+          fault.det == 0 ? "A side that shrinks to a point or a line, as at the centre of a disc, is not possible: leave a small hole there"
+                         : "Where the map itself does not fold, refine (-dm_refine) or take another -dm_vpatchdg_map_degree");
 }
