@@ -201,6 +201,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetContinuous(DM, PetscBool);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetContinuous(DM, PetscBool *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientFunction(DM, PetscInt components, VPatchDGBatch a, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficientValues(DM, PetscInt components, Vec values);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionValues(DM, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReactionFunction(DM, VPatchDGBatch c, PetscMemType where, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetSerialFunctions(DM, PetscBool);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);

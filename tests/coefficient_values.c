@@ -86,8 +86,9 @@ static PetscErrorCode AreLike(DM a, DM b, const char name[])
 /* Polynomials are the same as values and as functions, on the mesh, on finer, coarser and cloned ones. */
 static PetscErrorCode values_are_polynomials(PetscInt dim, PetscInt degree, PetscInt components)
 {
-  DM  of[2], next[2];
-  Vec values;
+  static const PetscInt one = 1;
+  DM                    of[2], next[2];
+  Vec                   values;
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) PetscCall(New(dim, degree, dim == 2 ? "-dm_vpatchdg_boxes 2,3" : "-dm_vpatchdg_boxes 2,1,1", &of[i]));
@@ -96,6 +97,11 @@ static PetscErrorCode values_are_polynomials(PetscInt dim, PetscInt degree, Pets
   PetscCall(DMVPatchDGSetCoefficientValues(of[1], components, values));
   PetscCall(VecDestroy(&values));
   PetscCall(AreLike(of[0], of[1], "values_are_polynomials"));
+  PetscCall(DMVPatchDGSetReactionFunction(of[0], Coefficient, PETSC_MEMTYPE_HOST, (void *)&one));
+  PetscCall(Values(of[1], 1, &values));
+  PetscCall(DMVPatchDGSetReactionValues(of[1], values));
+  PetscCall(VecDestroy(&values));
+  PetscCall(AreLike(of[0], of[1], "values_of_a_reaction_are_polynomials"));
   for (int i = 0; i < 2; i++) PetscCall(DMRefine(of[i], PETSC_COMM_WORLD, &next[i]));
   PetscCall(AreLike(next[0], next[1], "refined_values_are_polynomials"));
   for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&next[i]));
@@ -107,6 +113,35 @@ static PetscErrorCode values_are_polynomials(PetscInt dim, PetscInt degree, Pets
   for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&next[i]));
   for (int i = 0; i < 2; i++) PetscCall(DMVPatchDGSetCoefficient(of[i], NULL));
   PetscCall(AreLike(of[0], of[1], "numbers_replace_values"));
+  for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&of[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values on adaptive meshes are those of the function at the points of sides that hang, too. Values of a reaction may be 0. */
+static PetscErrorCode adaptive_meshes_have_values(PetscInt dim, PetscInt components, const char options[])
+{
+  static const PetscInt one = 1;
+  DM                    of[2], next;
+  Vec                   values, reaction;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(New(dim, 2, options, &of[i]));
+  PetscCall(DMVPatchDGSetCoefficientFunction(of[0], components, Coefficient, PETSC_MEMTYPE_HOST, &components));
+  PetscCall(DMVPatchDGSetReactionFunction(of[0], Coefficient, PETSC_MEMTYPE_HOST, (void *)&one));
+  PetscCall(Values(of[1], components, &values));
+  PetscCall(Values(of[1], 1, &reaction));
+  PetscCall(DMVPatchDGSetCoefficientValues(of[1], components, values));
+  PetscCall(DMVPatchDGSetReactionValues(of[1], reaction));
+  PetscCall(AreLike(of[0], of[1], "adaptive_meshes_have_values"));
+  PetscCall(DMClone(of[1], &next));
+  PetscCall(AreLike(of[0], next, "clones_have_values_of_a_reaction"));
+  PetscCall(DMDestroy(&next));
+  for (int i = 0; i < 2; i++) PetscCall(DMVPatchDGSetReactionFunction(of[i], NULL, PETSC_MEMTYPE_HOST, NULL));
+  PetscCall(VecSet(reaction, 0));
+  PetscCall(DMVPatchDGSetReactionValues(of[1], reaction));
+  PetscCall(AreLike(of[0], of[1], "values_of_a_reaction_may_be_0"));
+  PetscCall(VecDestroy(&values));
+  PetscCall(VecDestroy(&reaction));
   for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&of[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,6 +275,8 @@ static PetscErrorCode what_is_no_coefficient_is_refused(void)
   Refused(DMVPatchDGSetCoefficientValues(other, 1, values), "DMSetUp()", "a DM that is not set up");
   PetscCall(DMSetUp(other));
   Refused(DMVPatchDGSetCoefficientValues(other, 1, values), "-dm_vpatchdg_basis gauss", "a DM in the Legendre basis");
+  PetscCall(VecSet(values, -1));
+  Refused(DMVPatchDGSetReactionValues(dm, values), "must be finite and not negative", "a negative reaction");
   PetscCall(VecDestroy(&values));
   PetscCall(DMDestroy(&dm));
   PetscCall(DMDestroy(&other));
@@ -255,6 +292,9 @@ int main(int argc, char **argv)
   PetscCall(values_are_polynomials(2, 2, 3));
   PetscCall(values_are_polynomials(3, 2, 3));
   PetscCall(values_are_polynomials(3, 2, 6));
+  PetscCall(adaptive_meshes_have_values(2, 3, "-dm_vpatchdg_refine_point 0.3,0.4"));
+  PetscCall(adaptive_meshes_have_values(3, 6, "-dm_vpatchdg_refine_point 0.3,0.4,0.6"));
+  PetscCall(adaptive_meshes_have_values(2, 1, "-dm_vpatchdg_refine_point 0.3,0.4 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 70"));
   PetscCall(solves("-ksp_type fcg -pc_type vpatchdg", 2e-3));
   PetscCall(solves(
     "-ksp_type fgmres -pc_type mg -pc_mg_levels 2 -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_coarse_pc_type vpatchdg",

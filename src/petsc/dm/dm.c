@@ -80,6 +80,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(DMVPatchDGDestroyLabels(dm));
   PetscCall(VecDestroy(&dg->map.nodes));
   PetscCall(VecDestroy(&dg->coefficient_at.values));
+  PetscCall(VecDestroy(&dg->reaction_at.values));
   ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The type of the DM may change. */
   PetscCall(PetscFree(dg));
   dm->data = NULL;
@@ -106,7 +107,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->op = NULL;
   if (mesh) to->map.nodes = NULL;
   else PetscCall(PetscObjectReference((PetscObject)to->map.nodes));
-  to->coefficient_at = (VpPointFunction){0};
+  to->coefficient_at = to->reaction_at = (VpPointFunction){0};
   to->in_use = NULL;
   to->travel[0] = 0;
   to->layout = NULL;
@@ -127,8 +128,8 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   }
   PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
-  if (mesh == from->mesh) PetscCall(VpPointFunctionReplace(&to->coefficient_at, &from->coefficient_at));
-  else PetscCall(VpPointFunctionMove(&from->coefficient_at, (int)from->degree + 1, from->mesh, mesh, &to->coefficient_at));
+  PetscCall(VpPointFunctionMove(&from->coefficient_at, (int)from->degree + 1, from->mesh, mesh, &to->coefficient_at));
+  PetscCall(VpPointFunctionMove(&from->reaction_at, (int)from->degree + 1, from->mesh, mesh, &to->reaction_at));
   if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGNumberNodes(*out));
   PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
@@ -350,9 +351,9 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    the default absolute tolerance of a KSP, 1e-50, may be too large (`KSPSetTolerances()`).
 
    `DMView()` with a `PETSCVIEWERBINARY` or a `PETSCVIEWERHDF5` saves the mesh and the operator of a DM that is set up: domain, boundary
-   conditions, labels, alpha, penalty, reaction, degree, basis, cells (also adaptive ones), the map of cells and the coefficient. If a
-   function chooses boundary conditions, the conditions that it chose are saved, and if a function maps cells, its values at their nodes. A
-   coefficient that is a function of points cannot be saved.
+   conditions, labels, alpha, penalty, reaction, degree, basis, precision of the geometry, cells (also adaptive ones), the map of cells and
+   the coefficient. If a function chooses boundary conditions, the conditions that it chose are saved, and if a function maps cells, its
+   values at their nodes. A coefficient that is a function of points cannot be saved.
 
    `DMLoad()` makes a DM from such a file on any number of ranks. The result is set up. Before `DMLoad()`, set only the type of the DM and
    options for vectors, matrices and the backend, which the file does not contain. `VecView()` saves global vectors, and `VecLoad()` reads

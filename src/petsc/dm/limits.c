@@ -42,13 +42,14 @@ void DMVPatchDGCountPoints(DM dm, VpSize *size)
 {
   const DM_VPatchDG *dg = dm->data;
   const PetscBool    mapped = (PetscBool)(dg->map.by != VP_MAP_NONE);
-  const PetscBool    functions = (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || dg->reaction_at.batch);
+  const PetscBool    functions = (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || VpPointFunctionExists(&dg->reaction_at));
   const int          dim = size->dim, full = dim * (dim + 1) / 2;
 
   if (dg->basis == VPATCHDG_BASIS_GAUSS || (dg->basis == VPATCHDG_BASIS_AUTO && (mapped || functions)))
     VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, NULL, size);
   if (dg->continuous) size->at_points += VP_OF_NODES;
   if (dg->coefficient_at.values) size->at_points += (double)dg->coefficient_at.components;
+  if (dg->reaction_at.values) size->at_points++;
 }
 
 PetscErrorCode DMVPatchDGSizeOf(DM dm, PetscInt nbox, PetscInt level, const VpBackend **backend, VpSize *size)

@@ -11,7 +11,8 @@ PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 
   PetscFunctionBegin;
   if (dg->basis == VPATCHDG_BASIS_AUTO) {
-    const PetscBool points = (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || dg->reaction_at.batch || dg->mesh->geometry->map);
+    const PetscBool points =
+      (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || VpPointFunctionExists(&dg->reaction_at) || dg->mesh->geometry->map);
 
     dg->basis = points ? VPATCHDG_BASIS_GAUSS : VPATCHDG_BASIS_LEGENDRE;
   }
@@ -75,10 +76,13 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficientFunction()"));
-  PetscCall(VpPointFunctionMove(&dg->coefficient_at, (int)dg->degree + 1, dg->mesh, DMVPatchDGData(coarse)->mesh, &a));
-  PetscCall(VpPointFunctionReplace(&DMVPatchDGData(coarse)->coefficient_at, &a));
-  PetscCall(VecDestroy(&a.values));
-  DMVPatchDGData(coarse)->reaction_at = dg->reaction_at;
+  for (int i = 0; i < 2; i++) {
+    DM_VPatchDG *to = coarse->data;
+
+    PetscCall(VpPointFunctionMove(i ? &dg->reaction_at : &dg->coefficient_at, (int)dg->degree + 1, dg->mesh, to->mesh, &a));
+    PetscCall(VpPointFunctionReplace(i ? &to->reaction_at : &to->coefficient_at, &a));
+    PetscCall(VecDestroy(&a.values));
+  }
   PetscCall(RenewOperators(coarse, keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,8 +134,8 @@ PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks unless `values` are those of a coefficient at the points of the DM's cells. */
-static PetscErrorCode CheckValues(DM dm, PetscInt components, Vec values, const char caller[])
+/* Ensures: an error on all ranks unless `values` are those of a coefficient, or of a reaction, at the points of the DM's cells. */
+static PetscErrorCode CheckValues(DM dm, PetscBool reaction, PetscInt components, Vec values, const char caller[])
 {
   const DM_VPatchDG *dg = dm->data;
   const PetscInt     each = DMVPatchDGCellSize(dm) * components;
@@ -142,18 +146,48 @@ static PetscErrorCode CheckValues(DM dm, PetscInt components, Vec values, const 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(values, &n));
   PetscCall(VpCheckEverywhere(dg->mesh->comm, (PetscBool)(n == dg->mesh->nown * each),
-                              "DMVPatchDGSetCoefficientValues(): each rank needs `components` numbers for every point of its cells, in the "
-                              "order of DMVPatchDGGetPoints()"));
+                              "Values of a coefficient or a reaction: each rank needs `components` numbers for every point of its cells, "
+                              "in the order of DMVPatchDGGetPoints()"));
   PetscCall(VecGetArrayRead(values, &a));
   for (PetscInt i = n / components - 1; i >= 0; i--) {
+    if (reaction && a[i] == 0) continue;
     if (!VpIsDefinite(dg->mesh->dim, (int)components, a + i * components)) bad = dg->mesh->first + i / DMVPatchDGCellSize(dm);
   }
   PetscCall(VecRestoreArrayRead(values, &a));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT64_T, MPI_MIN, dg->mesh->comm));
   PetscCheck(bad == PETSC_MAX_INT, dg->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s: the values must be finite and positive, as matrices positive definite, at every point: cell %" PetscInt64_FMT
-             " has a point where they are not",
-             caller, (PetscInt64)bad);
+             "%s: the values must be finite and %s, at every point: cell %" PetscInt64_FMT " has a point where they are not", caller,
+             reaction ? "not negative" : "positive, as matrices positive definite", (PetscInt64)bad);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes a copy of the values for the coefficient or the reaction f. */
+static PetscErrorCode SetValues(DM dm, VpPointFunction *f, PetscInt components, Vec values, const char caller[])
+{
+  const DM_VPatchDG *dg = dm->data;
+  const PetscBool    reaction = (PetscBool)(f == &dg->reaction_at);
+  VpPointFunction    given = {.components = components};
+  PetscReal         *to;
+  const PetscReal   *from;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCheck(
+    dg->basis == VPATCHDG_BASIS_GAUSS, dg->mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
+    "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Use -dm_vpatchdg_basis gauss",
+    caller);
+  PetscCall(CheckComponents(dm, components, caller));
+  PetscCall(CheckValues(dm, reaction, components, values, caller));
+  PetscCall(VecGetLocalSize(values, &n));
+  PetscCall(VecCreateMPI(dg->mesh->comm, n, PETSC_DETERMINE, &given.values));
+  PetscCall(VecGetArrayRead(values, &from));
+  PetscCall(VecGetArrayWrite(given.values, &to));
+  PetscCall(PetscArraycpy(to, from, n));
+  PetscCall(VecRestoreArrayWrite(given.values, &to));
+  PetscCall(VecRestoreArrayRead(values, &from));
+  PetscCall(VpPointFunctionReplace(f, &given));
+  PetscCall(VecDestroy(&given.values));
+  PetscCall(RenewOperators(dm, reaction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,32 +221,40 @@ static PetscErrorCode CheckValues(DM dm, PetscInt components, Vec values, const 
 PetscErrorCode DMVPatchDGSetCoefficientValues(DM dm, PetscInt components, Vec values)
 {
   static const char caller[] = "DMVPatchDGSetCoefficientValues()";
-  VpPointFunction   given = {.components = components};
-  PetscReal        *to;
-  const PetscReal  *from;
-  PetscInt          n;
-  DM_VPatchDG      *dg;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, caller));
   VpAssertObject(values, VEC_CLASSID, 3);
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCheck(
-    dg->basis == VPATCHDG_BASIS_GAUSS, dg->mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
-    "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Use -dm_vpatchdg_basis gauss",
-    caller);
-  PetscCall(CheckComponents(dm, components, caller));
-  PetscCall(CheckValues(dm, components, values, caller));
-  PetscCall(VecGetLocalSize(values, &n));
-  PetscCall(VecCreateMPI(dg->mesh->comm, n, PETSC_DETERMINE, &given.values));
-  PetscCall(VecGetArrayRead(values, &from));
-  PetscCall(VecGetArrayWrite(given.values, &to));
-  PetscCall(PetscArraycpy(to, from, n));
-  PetscCall(VecRestoreArrayWrite(given.values, &to));
-  PetscCall(VecRestoreArrayRead(values, &from));
-  PetscCall(VpPointFunctionReplace(&dg->coefficient_at, &given));
-  PetscCall(VecDestroy(&given.values));
-  PetscCall(RenewOperators(dm, PETSC_FALSE));
+  PetscCall(SetValues(dm, &DMVPatchDGData(dm)->coefficient_at, components, values, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetReactionValues - Sets the reaction c of -div(a grad u) + c u by its values at the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm     - the DM, set up, in the Gauss basis (`DMVPatchDGSetBasis()`, or a map)
+-  values - the values, not negative, in the layout of `DMVPatchDGGetPointValues()`
+
+   Level: intermediate
+
+   Note:
+   What the page of `DMVPatchDGSetCoefficientValues()` says about values holds for c. `DMVPatchDGSetReactionFunction()` replaces the values,
+   by a function or, with `NULL`, by the number of `DMVPatchDGSetReaction()`.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetReactionFunction()`, `DMVPatchDGSetReaction()`, `DMVPatchDGSetCoefficientValues()`,
+          `DMVPatchDGGetPoints()`
+@*/
+PetscErrorCode DMVPatchDGSetReactionValues(DM dm, Vec values)
+{
+  static const char caller[] = "DMVPatchDGSetReactionValues()";
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  VpAssertObject(values, VEC_CLASSID, 2);
+  PetscCall(SetValues(dm, &DMVPatchDGData(dm)->reaction_at, 1, values, caller));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,11 +45,15 @@ static inline PetscBool VpPointFunctionExists(const VpPointFunction *f)
 }
 /* givenvalues.c: replaces a quantity; references the values */
 PetscErrorCode VpPointFunctionReplace(VpPointFunction *, const VpPointFunction *by);
-/* Makes the quantity on the next finer or coarser mesh: values there are those of the polynomials through the values. Collective */
+/* Makes the quantity on the same mesh, or on the next finer or coarser one, where values are those of the polynomials through the values.
+   Collective */
 PetscErrorCode VpPointFunctionMove(const VpPointFunction *, int n, VpMesh from, VpMesh mesh, VpPointFunction *to);
-/* *cell [own cells][n^dim][components] = a copy of the values; *side [own cells][2 dim][n^(dim-1)][components] = those of the polynomials.
-   Where these are not positive (definite), points have the value of the nearest point of the cell. */
-PetscErrorCode VpPointFunctionExpand(const VpPointFunction *, VpMesh, int n, const double **cell, const double **side);
+/* *cell [own cells][n^dim][components] = a copy of the values */
+PetscErrorCode VpPointFunctionCopy(const VpPointFunction *, const double **cell);
+/* *side [own cells][2 dim][n^(dim-1)][components], to [points of the grid][components] = the polynomials through the values of cells, or of
+   one cell. Where these are not positive (definite), points have the value of the nearest point of the cell. */
+PetscErrorCode VpPointFunctionExpand(VpMesh, int n, int components, const double cell[], const double **side);
+void           VpInterpolateValues(int dim, int n, int components, const double value[], VpMapGrid *, double to[]);
 
 /* A map with a name, of the unit square, of the unit cube, or of trees (dm/maps.c). */
 enum { VP_MAP_NUMBERS = 3 };

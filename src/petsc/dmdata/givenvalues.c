@@ -86,25 +86,47 @@ static void ExpandCells(void *context, int32_t piece, int32_t first, int32_t las
   }
 }
 
-PetscErrorCode VpPointFunctionExpand(const VpPointFunction *f, VpMesh mesh, int n, const double **cell, const double **side)
+PetscErrorCode VpPointFunctionCopy(const VpPointFunction *f, const double **cell)
 {
-  const size_t     points = (size_t)(VpFaceSize(n, mesh->dim) * n), all = (size_t)mesh->nown * points * (size_t)f->components;
   const PetscReal *value;
   double          *copy;
-  Expansion        e = {.nodes = GaussNodes(mesh->dim, n), .components = (int)f->components};
+  PetscInt         n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(f->values, &n));
+  PetscCall(PetscMalloc1(n + 1, &copy));
+  PetscCall(VecGetArrayRead(f->values, &value));
+  PetscCall(PetscArraycpy(copy, value, n));
+  PetscCall(VecRestoreArrayRead(f->values, &value));
+  *cell = copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SetNodes(struct VpMap_ *nodes, VpMapGrid *grid)
+{
+  VpMapGridSet(nodes, grid->count, (const double *const[]){grid->x[0], grid->x[1], grid->x[2]}, grid);
+}
+
+void VpInterpolateValues(int dim, int n, int components, const double value[], VpMapGrid *grid, double to[])
+{
+  struct VpMap_ nodes = GaussNodes(dim, n);
+
+  SetNodes(&nodes, grid);
+  Interpolate(&nodes, grid, components, value, to);
+}
+
+PetscErrorCode VpPointFunctionExpand(VpMesh mesh, int n, int components, const double cell[], const double **side)
+{
+  const size_t points = (size_t)(VpFaceSize(n, mesh->dim) * n);
+  Expansion    e = {.nodes = GaussNodes(mesh->dim, n), .components = components, .cell = cell};
 
   PetscFunctionBegin;
   for (int s = 0; s < 2 * mesh->dim; s++) {
     VpGaussPoints(mesh->geometry, n, s, &e.grid[s]);
-    VpMapGridSet(&e.nodes, e.grid[s].count, (const double *const[]){e.grid[s].x[0], e.grid[s].x[1], e.grid[s].x[2]}, &e.grid[s]);
+    SetNodes(&e.nodes, &e.grid[s]);
   }
-  PetscCall(PetscMalloc1(all + 1, &copy));
-  *cell = e.cell = copy;
-  PetscCall(PetscMalloc1(all / (size_t)n * 2 * (size_t)mesh->dim + 1, &e.side));
+  PetscCall(PetscMalloc1((size_t)mesh->nown * points * (size_t)components / (size_t)n * 2 * (size_t)mesh->dim + 1, &e.side));
   *side = e.side;
-  PetscCall(VecGetArrayRead(f->values, &value));
-  PetscCall(PetscArraycpy(copy, value, all));
-  PetscCall(VecRestoreArrayRead(f->values, &value));
   VpLoopHeavy(mesh->nown, ExpandCells, &e);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,7 +141,7 @@ static void MoveCell(struct VpMap_ *nodes, VpGeometry source, int32_t from, cons
   VpMapGrid grid;
 
   VpGeometryOverlap(g, cell, n, nodes->point, source, from, first, &grid);
-  VpMapGridSet(nodes, grid.count, (const double *const[]){grid.x[0], grid.x[1], grid.x[2]}, &grid);
+  SetNodes(nodes, &grid);
   Interpolate(nodes, &grid, components, in, value);
   for (int q = 0; q < grid.size; q++) {
     for (int k = 0; k < components; k++) out[VpMapGridPlace(&grid, first, n, q) * components + k] = value[q * components + k];
@@ -150,19 +172,22 @@ static void MoveCells(struct VpMap_ *nodes, VpMesh from, const double all[], VpM
 
 PetscErrorCode VpPointFunctionMove(const VpPointFunction *f, int n, VpMesh from, VpMesh mesh, VpPointFunction *to)
 {
-  struct VpMap_    nodes = GaussNodes(mesh->dim, n);
-  const size_t     each = (size_t)(VpFaceSize(n, mesh->dim) * n) * (size_t)f->components;
+  struct VpMap_    nodes;
+  size_t           each;
   const PetscReal *value;
   PetscReal       *out;
   double          *all;
 
   PetscFunctionBegin;
   *to = *f;
-  if (!f->values) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mesh == from) PetscCall(PetscObjectReference((PetscObject)f->values));
+  if (mesh == from || !f->values) PetscFunctionReturn(PETSC_SUCCESS);
+  nodes = GaussNodes(mesh->dim, n);
+  each = (size_t)(VpFaceSize(n, mesh->dim) * n) * (size_t)f->components;
   to->values = NULL;
   PetscCheck(VpMeshCoarser(mesh) == from || VpMeshCoarser(from) == mesh, mesh->comm, PETSC_ERR_SUP,
-             "Values of a coefficient (DMVPatchDGSetCoefficientValues()) are known on meshes that DMRefine() and DMCoarsen() make, not on "
-             "others: set them there, or use a function");
+             "Values of a coefficient or a reaction (DMVPatchDGSetCoefficientValues()) are known on meshes that DMRefine() and DMCoarsen() "
+             "make, not on others. Use a function, or set them on the other mesh, and here, before, DMVPatchDGSetCoefficient()");
   PetscCall(PetscMalloc1((size_t)from->nsweep * each + 1, &all));
   PetscCall(VecGetArrayRead(f->values, &value));
   PetscCall(PetscArraycpy(all, value, (size_t)from->nown * each));

@@ -72,8 +72,9 @@ static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *part = VpPointValues.part, from a function or, if it has no components, from the problem's own numbers */
-static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const VpProblem *problem, const double **part)
+/* *part = VpPointValues.part, from a function, from its values at the points of cells or, if it has no components, from the problem's own
+   numbers */
+static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const double cell[], const VpProblem *problem, const double **part)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
   const int    n = (int)DMVPatchDGData(dm)->degree + 1, width = f->components ? (int)f->components : VpProblemWidth(problem);
@@ -89,7 +90,8 @@ static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const VpProblem
 
     if (at->kind == VP_FACE_FINE) continue;
     SetPoints(&c, at->side, i % parts);
-    if (f->components) CallCell(&c, at->cell[0], to);
+    if (f->values) VpInterpolateValues(mesh->dim, n, width, cell + (size_t)at->cell[0] * (size_t)(n * face * width), &c.grid, to);
+    else if (f->components) CallCell(&c, at->cell[0], to);
     for (int k = 0; k < face * width && !f->components; k++) to[k] = VpProblemCoefficient(problem, at->cell[0], k % width);
     to += face * width;
   }
@@ -282,24 +284,22 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
                " now: set the dimension before the function",
                width, dim);
     values->components = (int)width;
-    PetscCheck(!dg->coefficient_at.values || !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
-               "DMVPatchDGSetCoefficientValues() needs cells of one level: refine all of them (-dm_refine), or call "
-               "DMVPatchDGSetCoefficientFunction()");
-    if (dg->coefficient_at.values)
-      PetscCall(VpPointFunctionExpand(&dg->coefficient_at, mesh, (int)dg->degree + 1, &values->cell, &values->side));
-    else {
+    if (dg->coefficient_at.values) {
+      PetscCall(VpPointFunctionCopy(&dg->coefficient_at, &values->cell));
+      PetscCall(VpPointFunctionExpand(mesh, (int)dg->degree + 1, (int)width, values->cell, &values->side));
+    } else {
       PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
       PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
-      PetscCall(FindParts(dm, &dg->coefficient_at, problem, &values->part));
     }
+    PetscCall(FindParts(dm, &dg->coefficient_at, values->cell, problem, &values->part));
     PetscCall(TakeMeansOfJumps(dm, values));
   } else {
     PetscCall(SpreadNumbers(mesh, problem, points, &values->cell));
     PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values->side));
-    PetscCall(FindParts(dm, &(VpPointFunction){0}, problem, &values->part));
+    PetscCall(FindParts(dm, &(VpPointFunction){0}, NULL, problem, &values->part));
   }
-  if (!dg->reaction_at.batch) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
+  if (dg->reaction_at.values) PetscCall(VpPointFunctionCopy(&dg->reaction_at, &values->reaction));
+  else if (dg->reaction_at.batch) PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
