@@ -495,7 +495,7 @@ static PetscErrorCode bad_files_are_refused(void)
   Refused(LoadDamaged(0), "degrees 1 to 8", "another degree");
   PetscCall(Damage(whole, settings + 8 * 10, 1e9));
   Refused(LoadDamaged(0), "are damaged", "another number of boxes");
-  depths = settings + 8 * (48 + 4) + 2 * sizeof(PetscInt);
+  depths = settings + 8 * (49 + 4) + 2 * sizeof(PetscInt);
   PetscCall(Damage(whole, depths, 1));
   Refused(LoadDamaged(0), "The cells do not fill the 3 boxes", "another depth");
   PetscCall(Damage(whole, depths, NAN));
