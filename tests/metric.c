@@ -39,35 +39,6 @@ static const struct {
   {"-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_grid_z 0,0.1,1", 1},
 };
 
-static PetscErrorCode Given(PetscInt dim, const PetscReal x[], PetscScalar *u, void *ctx)
-{
-  *u = 1 + x[0] - 2 * x[1] + (dim == 3 ? x[2] * x[0] : 0);
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode GivenFlux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar *g, void *ctx)
-{
-  *g = x[0] + normal[0] + 3 * normal[1];
-  return PETSC_SUCCESS;
-}
-
-/* With numbers per cell both bases estimate the same errors. */
-static PetscErrorCode estimates_are_equal(const char options[], DM dm[2], Vec x[2])
-{
-  PetscReal *eta[2], worst = 0;
-  PetscInt   n;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetCells(dm[0], &n));
-  PetscCall(PetscMalloc2(n + 1, &eta[0], n + 1, &eta[1]));
-  for (int b = 0; b < 2; b++) PetscCall(DMVPatchDGEstimate(dm[b], x[b], Given, Given, GivenFlux, NULL, eta[b]));
-  for (PetscInt c = 0; c < n; c++) worst = PetscMax(worst, PetscAbsReal(eta[1][c] / eta[0][c] - 1));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  TapOk((PetscBool)(worst < 1e-10), "estimates_are_equal, %s: %.1e", options, (double)worst);
-  PetscCall(PetscFree2(eta[0], eta[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* With numbers per cell both bases have the same operator. */
 static PetscErrorCode both_bases_have_the_same_operator(void)
 {
@@ -85,7 +56,7 @@ static PetscErrorCode both_bases_have_the_same_operator(void)
       PetscCall(DMSetUp(dm[b]));
     }
     PetscCall(BasesAgree(same[i].options, same[i].width, dm, x));
-    if (same[i].width < 2) PetscCall(estimates_are_equal(same[i].options, dm, x));
+    if (same[i].width < 2) PetscCall(EstimatesAgree(same[i].options, dm, x));
     for (int b = 0; b < 2; b++) {
       PetscCall(VecDestroy(&x[b]));
       PetscCall(DMDestroy(&dm[b]));

@@ -308,9 +308,6 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
   e.dm = dm;
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;
-  PetscCheck(!e.problem->metric || !VpMeshIsAdaptive(e.mesh), e.mesh->comm, PETSC_ERR_SUP,
-             "DMVPatchDGEstimate(): on adaptive meshes estimates know one number a cell, and no map. Use DMVPatchDGEstimateSurplus(), or "
-             "refine all cells (-dm_refine)");
   PetscCheck(!e.problem->metric || !e.exact, e.mesh->comm, PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGEstimateWithCoefficient(): the DM knows its coefficient at points. Give NULL, or call DMVPatchDGEstimate()");
   PetscCheck(e.problem->metric || !e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,

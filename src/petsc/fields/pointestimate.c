@@ -183,6 +183,56 @@ static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
 
+/* to [face] = numbers of a coarse side at the points of its half, times the roots of the weights there. from: likewise on the coarse side */
+static void TakeHalf(const Estimate *e, int half, const double from[], double to[])
+{
+  const int n = e->n;
+  double    between[FACE];
+
+  for (int way = 0; way < e->dim - 1; way++) {
+    const int     stride = way ? n : 1;
+    const double *A = e->m->half + (half >> way & 1) * n * n, *in = way ? between : from;
+
+    for (int t = 0; t < e->face; t++) {
+      const int q = t / stride % n;
+
+      to[t] = 0;
+      for (int i = 0; i < n; i++) to[t] += A[q * n + i] * in[t + (i - q) * stride];
+    }
+    memcpy(between, to, (size_t)e->face * sizeof(double));
+  }
+}
+
+/* The norm on a part of the side of a coarse cell, which it and the fine cell there have. Fluxes are per area of the fine reference cell's
+   side. */
+static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t part)
+{
+  const int     fine = hang->kind == VP_FACE_FINE, side = fine ? hang->side : hang->side ^ 1;
+  const double *own = SideOf(e, fine ? hang->cell[0] : hang->cell[1 + half], side), *other = SideOf(e, hang->cell[fine], side ^ 1);
+  const double *H = e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face);
+  double        G[FACE], flux[FACE], jump[FACE];
+
+  TakeHalf(e, half, other, jump);
+  TakeHalf(e, half, other + e->face, flux);
+  for (int t = 0; t < e->face; t++) {
+    jump[t] -= own[t];
+    flux[t] = flux[t] / (1 << (e->dim - 1)) + own[e->face + t];
+    G[t] = PetscMax(own[2 * e->face + t], H[t]);
+  }
+  return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
+}
+
+static double HangingNorm(const Estimate *e, int32_t cell, int side)
+{
+  const int32_t at = VpFaceAt(e->mesh->faces.n, e->mesh->faces.face, cell, side);
+  const VpFace *hang = &e->mesh->faces.face[at];
+  double        norm = 0;
+
+  if (hang->kind == VP_FACE_FINE) return PartNorm(e, hang, hang->half, e->m->first[at]);
+  for (int i = 0; i < 1 << (e->dim - 1); i++) norm = hypot(norm, PartNorm(e, hang, i, e->m->first[at] + i));
+  return norm;
+}
+
 /* points [face][dim] and outward normals [face][dim] of a side */
 static void FindPoints(const Estimate *e, int32_t cell, int side, double points[], double normal[])
 {
@@ -243,6 +293,7 @@ static PetscErrorCode AddSides(const Estimate *e)
       double        norm;
 
       if (next >= 0) norm = FaceNorm(e, cell, side, next);
+      else if (next == VP_HANGING) norm = HangingNorm(e, cell, side);
       else PetscCall(BoundaryNorm(e, cell, side, places[VpConditions[VpDomainSide(e->mesh->geometry->domain, next)].given][side]++, &norm));
       e->eta[cell] = hypot(e->eta[cell], norm);
     }
@@ -257,7 +308,6 @@ PetscErrorCode DMVPatchDGEstimateAtPoints(DM dm, Vec x, Vec b, const VpGivenSide
   size_t   each;
 
   PetscFunctionBegin;
-  PetscCall(VpCheckNotAdaptive(e.mesh, "DMVPatchDGEstimate() with a coefficient at points"));
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   e.m = &level->view.metric;
   e.dim = e.mesh->dim;
