@@ -469,6 +469,41 @@ static PetscErrorCode columns_are_as_single_vectors(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Every case is solved by both Krylov methods, with and without Jacobi steps. */
+static PetscErrorCode all_cases_are_solved(void)
+{
+  static const char *const ways[] = {"-ksp_type fgmres -pc_vpatchdg_jacobi none", "-ksp_type fgmres -pc_vpatchdg_jacobi both",
+                                     "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric"};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscReal residual[3];
+    PetscInt  its[3];
+    Vec       known;
+
+    if (strstr(cases[i].options, "-dm_refine 0")) continue; /* The cycle needs boxes that are refined. */
+    for (int way = 0; way < 3; way++) {
+      char    options[256];
+      Problem p;
+      DM      dm;
+
+      PetscCall(CaseDM(PETSC_COMM_WORLD, i, PETSC_TRUE, &dm));
+      PetscCall(ProblemOf(dm, NULL, &p));
+      PetscCall(VecDuplicate(p.x, &known));
+      PetscCall(FillWaves(known, 1.9, 1));
+      PetscCall(MatMult(p.A, known, p.b));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type vpatchdg -ksp_rtol 1e-9 -vpatchdg_warnings 0 %s", ways[way]));
+      PetscCall(SolveWith(&p, options, &residual[way], &its[way], NULL));
+      PetscCall(VecDestroy(&known));
+      PetscCall(ProblemDestroy(&p));
+    }
+    TapOk((PetscBool)(residual[0] < 2e-9 && residual[1] < 2e-9 && residual[2] < 2e-9 && its[0] <= 30 && its[1] <= its[0] && its[2] <= 35),
+          "all_cases_are_solved, %dD Q%d %s: %d %d %d iterations", (int)cases[i].dim, (int)cases[i].degree, cases[i].options, (int)its[0],
+          (int)its[1], (int)its[2]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The operator and its preconditioner follow the coefficient of the DM, and copies keep theirs. */
 static PetscErrorCode coefficients_change(void)
 {
@@ -677,6 +712,7 @@ int main(int argc, char **argv)
   PetscCall(sources_are_the_transpose_of_values());
   PetscCall(errors_have_full_order());
   PetscCall(columns_are_as_single_vectors());
+  PetscCall(all_cases_are_solved());
   PetscCall(coefficients_change());
   PetscCall(refined_meshes_are_continuous());
   PetscCall(files_have_continuous_functions());

@@ -88,10 +88,13 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
 /* whether nodes of a cell are the same at both ends of a periodic direction */
 static PetscErrorCode HasLoops(VpMesh mesh, PetscBool *has)
 {
+  PetscMPIInt first;
+
   PetscFunctionBegin;
   *has = PETSC_FALSE;
   for (int32_t i = 0; i < 2 * mesh->dim * mesh->nown; i++) *has = (PetscBool)(*has || mesh->neighbor[i] == i / (2 * mesh->dim));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 1, MPIU_BOOL, MPI_LOR, mesh->comm));
+  PetscCall(VpFirstRank(mesh->comm, *has, &first));
+  *has = (PetscBool)(first < INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -65,7 +65,8 @@ static PetscErrorCode AdoptNodes(PC pc, PetscBool *took)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCVPatchDGAdopt(PC pc)
+/* Makes `continuous` for the Pmat's own DM, unless the user gave it. */
+static PetscErrorCode AdoptMatrix(PC pc)
 {
   VpPCBase      *inverse = pc->data;
   const KSP      ksp = inverse->ksp;
@@ -91,6 +92,16 @@ PetscErrorCode PCVPatchDGAdopt(PC pc)
   inverse->continuous->adopted = PETSC_TRUE;
   inverse->continuous->centered = cells.centered;
   PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGAdopt(PC pc)
+{
+  VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(AdoptMatrix(pc));
+  if (inverse->continuous) inverse->continuous->symmetric = PCVPatchDGData(pc)->options.symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,7 +155,7 @@ static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const Petsc
    iterations for eight digits on uniform grids, for every degree and width of cells. It is symmetric if the cycle is
    (-pc_vpatchdg_symmetric), for `KSPCG`, unless -pc_vpatchdg_jacobi is after. By default, the price of a cycle in products with the matrix
    decides on Jacobi steps: none below 2, one after the cycle below 4, else one before and one after it; with
-   `VPATCHDG_QUADRATURE_LOBATTO` none below 8, else one. -ksp_view shows which were taken.
+   `VPATCHDG_QUADRATURE_LOBATTO` none below 8, else one. A symmetric cycle has none in place of one. -ksp_view shows which were taken.
 
    A matrix that is a multiple of the form is recognised by its diagonal. If the diagonals of matrix and form differ otherwise by more than
    a factor of 4, the preconditioner warns. If the DM has Neumann sides alone and no reaction, it leaves constants out of residuals

@@ -300,6 +300,7 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
   }
   PetscCall(FindPrice(pc, &price));
   c->jacobi = !diagonal || price < (lumped ? MOST : SOME) ? VP_JACOBI_NONE : price < MANY || lumped ? VP_JACOBI_AFTER : VP_JACOBI_BOTH;
+  if (c->symmetric && c->jacobi == VP_JACOBI_AFTER) c->jacobi = VP_JACOBI_NONE;
   if (diagonal) PetscCall(PetscSNPrintf(c->why, sizeof(c->why), "auto: a cycle costs about %.1f products with A", (double)price));
   else PetscCall(PetscStrncpy(c->why, "auto: the matrix gives no diagonal", sizeof(c->why)));
   PetscFunctionReturn(PETSC_SUCCESS);
