@@ -295,6 +295,9 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(DMVPatchDGSetContinuous(dm, PETSC_TRUE));
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 2, (PetscReal[]){0.3, 0.3}, NULL));
   Refused(DMSetUp(dm), "-dm_vpatchdg_continuous needs cells of one level", "cells of several levels");
+  PetscCall(DMVPatchDGSetLocalRefinement(dm, 0, NULL, NULL));
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_STAR));
+  Refused(DMSetUp(dm), "needs boxes, whose cells have the same directions", "cells of trees");
   PetscCall(DMVPatchDGGetContinuous(dm, &mine));
   TapOk(mine, "bad_input_is_refused and changes nothing");
   PetscCall(DMDestroy(&dm));

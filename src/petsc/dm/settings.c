@@ -337,8 +337,8 @@ PetscErrorCode DMVPatchDGGetQuadrature(DM dm, VPatchDGQuadrature *quadrature)
    `VPATCHDG_QUADRATURE_LOBATTO`, those of the Gauss-Lobatto points. Dirichlet sides have nodes, too. Values there are weakly imposed, by
    the terms that A has on these sides. `PCVPATCHDG` preconditions this operator as `PCVPatchDGSetElementRestriction()` describes.
 
-   All cells have one level. `DMVPatchDGInterpolate()`, `DMVPatchDGSetPointValues()` and `DMVPatchDGTransfer()` take the mean of what cells
-   have at a node.
+   All cells have one level, and are those of boxes, not of trees. `DMVPatchDGInterpolate()`, `DMVPatchDGSetPointValues()` and
+   `DMVPatchDGTransfer()` take the mean of what cells have at a node.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetContinuous()`, `DMVPatchDGGetElementRestriction()`, `DMVPatchDGSetQuadrature()`
 @*/

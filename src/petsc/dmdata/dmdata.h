@@ -215,7 +215,8 @@ PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport and dg->travel */
 PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 
-/* nodal.c: numbers the nodes of a continuous DM with a mesh; does nothing for others. Ensures: an error if the mesh is adaptive */
+/* nodal.c: numbers the nodes of a continuous DM with a mesh; does nothing for others. Ensures: an error if the mesh is adaptive, or of
+   trees */
 PetscErrorCode DMVPatchDGNumberNodes(DM);
 PetscErrorCode DMVPatchDGForgetNodes(DM);
 /* *nodes: those of a continuous DM on a level's backend, with no reference of its own; NULL of another DM */

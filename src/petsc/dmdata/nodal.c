@@ -13,6 +13,10 @@ PetscErrorCode DMVPatchDGNumberNodes(DM dm)
     "-dm_vpatchdg_continuous needs cells of one level, and this mesh has boxes refined %d to %d times: refine all cells (-dm_refine n), "
     "or leave the option out",
     dg->mesh->least, dg->mesh->level);
+  PetscCheck(!dg->mesh->geometry->domain->trees, dg->mesh->comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_continuous needs boxes, whose cells have the same directions, and not trees (-dm_vpatchdg_domain %s): leave the "
+             "option out",
+             VPatchDGDomains[dg->domain]);
   PetscCall(PetscMalloc1((size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm) + 1, &dg->node));
   PetscCall(VpNodesNumber(dg->mesh, (int)dg->degree, &rows, dg->node));
   PetscCall(PetscLayoutCreateFromSizes(dg->mesh->comm, rows, PETSC_DETERMINE, 1, &dg->layout));
