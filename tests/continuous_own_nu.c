@@ -69,8 +69,10 @@ static PetscErrorCode Measure(MPI_Comm comm, size_t i, const char way[], double 
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(FillNoise(p.b));
-  PetscCall(PetscSNPrintf(options, sizeof(options),
-                          "-pc_type vpatchdg -ksp_rtol 1e-8 -ksp_max_it 100 -pc_vpatchdg_precision double -vpatchdg_warnings 0 %s", way));
+  PetscCall(PetscSNPrintf(
+    options, sizeof(options),
+    "-pc_type vpatchdg -ksp_rtol 1e-8 -ksp_max_it 100 -pc_vpatchdg_precision double -pc_vpatchdg_metric cell -vpatchdg_warnings 0 %s",
+    way));
   PetscCall(SolveWith(&p, options, &residual, &its, NULL));
   *nu = 8 * its / -log10((double)residual);
   PetscCall(ProblemDestroy(&p));
