@@ -72,7 +72,7 @@ static PetscErrorCode FindCycleChange(VpLevel level, double enter[], double leav
 
   PetscFunctionBegin;
   PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_ORTHONORMAL, level->basis.degree, &orthonormal));
-  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_NODES, level->basis.degree, &nodes));
+  PetscCall(VpBasisCreateNodes(level->problem.quadrature, level->basis.degree, level->problem.point, &nodes));
   PetscCall(VpBasisChange(&orthonormal, &nodes, V));
   PetscCall(VpBasisChange(&level->basis, &nodes, leave));
   for (int i = 0; i < n; i++)
@@ -88,7 +88,7 @@ static PetscErrorCode FindOuterChange(VpLevel level, double enter[], double leav
   VpBasis   nodes;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreateFor(level->problem.quadrature, VP_BASIS_NODES, level->basis.degree, &nodes));
+  PetscCall(VpBasisCreateNodes(level->problem.quadrature, level->basis.degree, level->problem.point, &nodes));
   PetscCall(VpBasisChange(&nodes, &level->basis, leave));
   for (int i = 0; i < n * n; i++) enter[i] = leave[i % n * n + i / n];
   PetscFunctionReturn(PETSC_SUCCESS);

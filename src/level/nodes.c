@@ -41,7 +41,7 @@ static PetscErrorCode CheckRange(VpNodes nodes, PetscInt N, const PetscInt node[
 }
 
 /* the place of a point of a cell along direction d */
-static PetscReal FindPoint(VpNodes nodes, const double x[], size_t place, int d)
+static PetscReal FindPoint(VpNodes nodes, size_t place, int d)
 {
   const int32_t cell = (int32_t)(place / (size_t)nodes->view.ndof);
   PetscReal     lower[3], size[3];
@@ -49,7 +49,7 @@ static PetscReal FindPoint(VpNodes nodes, const double x[], size_t place, int d)
 
   VpGeometryBounds(nodes->mesh->geometry, cell, lower, size);
   for (int e = 0; e < d; e++) i /= nodes->degree + 1;
-  return lower[d] + size[d] * x[i % (nodes->degree + 1)];
+  return lower[d] + size[d] * nodes->point[i % (nodes->degree + 1)];
 }
 
 /* Copies values from one of the nodes that have the same entry to the others. leaves [nnode] */
@@ -74,20 +74,19 @@ static PetscErrorCode CheckPoints(VpNodes nodes, const PetscInt node[])
   const VpMesh mesh = nodes->mesh;
   const size_t n = CountPlaces(nodes);
   PetscInt64   bad = -1;
-  double       x[VP_MAX_N], *at;
+  double      *at;
 
   PetscFunctionBegin;
-  VpGaussLobatto(nodes->degree, x);
   PetscCall(PetscMalloc1(nodes->view.nnode, &at));
   for (int d = 0; d < mesh->dim; d++) {
     if (mesh->geometry->domain->periodic[d]) continue;
     for (size_t i = 0; i < n; i++)
-      if (nodes->node[i] >= 0) at[nodes->node[i]] = FindPoint(nodes, x, i, d);
+      if (nodes->node[i] >= 0) at[nodes->node[i]] = FindPoint(nodes, i, d);
     PetscCall(AgreeOnNodes(nodes, at));
     for (size_t i = 0; i < n && bad < 0; i++) {
       const PetscReal h = VpGeometrySize(mesh->geometry, (int32_t)(i / (size_t)nodes->view.ndof), d);
 
-      if (nodes->node[i] >= 0 && PetscAbsReal(at[nodes->node[i]] - FindPoint(nodes, x, i, d)) > APART * h) bad = (PetscInt64)i;
+      if (nodes->node[i] >= 0 && PetscAbsReal(at[nodes->node[i]] - FindPoint(nodes, i, d)) > APART * h) bad = (PetscInt64)i;
     }
   }
   PetscCall(PetscFree(at));
@@ -193,7 +192,7 @@ static PetscErrorCode FillNodes(VpNodes nodes, PetscLayout layout, const PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNodesCreate(VpMesh mesh, int degree, const VpBackend *backend, PetscLayout layout, const PetscInt node[], VpNodes *out)
+PetscErrorCode VpNodesCreate(VpMesh mesh, const VpNodesGiven *given, const VpBackend *backend, PetscLayout layout, VpNodes *out)
 {
   PetscErrorCode error;
   VpNodes        nodes;
@@ -201,11 +200,13 @@ PetscErrorCode VpNodesCreate(VpMesh mesh, int degree, const VpBackend *backend, 
   PetscFunctionBegin;
   PetscCall(PetscNew(&nodes));
   nodes->mesh = VpReference(mesh);
-  nodes->degree = degree;
+  nodes->degree = given->degree;
+  if (given->point) PetscCall(PetscArraycpy(nodes->point, given->point, given->degree + 1));
+  else VpGaussLobatto(given->degree, nodes->point);
   nodes->backend = backend;
   nodes->arrays = nodes->weights = (VpArrays){.backend = backend, .precision = VP_DOUBLE};
-  nodes->view = (VpNodeView){.ncell = mesh->nown, .ndof = (int)PetscPowInt(degree + 1, mesh->dim)};
-  error = FillNodes(nodes, layout, node);
+  nodes->view = (VpNodeView){.ncell = mesh->nown, .ndof = (int)PetscPowInt(given->degree + 1, mesh->dim)};
+  error = FillNodes(nodes, layout, given->node);
   if (error) PetscCall(VpNodesDestroy(&nodes));
   PetscCall(error);
   *out = nodes;

@@ -1,6 +1,6 @@
 /* The element restriction: the nodes of cells, and the ways between vectors with an entry per node and vectors of a level.
 
-   A continuous function has the degree of the cells and is given by its values at their Gauss-Lobatto points, the nodes. Let Z gather the
+   A continuous function has the degree of the cells and is given by its values at their nodes, a grid of points. Let Z gather the
    values of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell,
    and N = Z^T T 1. Then N^-1 Z^T T P is the mean of the cells' values at a node, weighted by t, and the adjoint takes residuals of nodes to
    those of cells. E = P^-1 Z, where P has the factor volume^-1/2, takes a continuous function to its coefficients in cells, and E^T A E is
@@ -12,6 +12,7 @@ typedef struct VpNodes_ *VpNodes;
 struct VpNodes_ {
   VpMesh           mesh;
   int              degree;
+  double           point[VP_MAX_N]; /* [n] places of nodes along each direction of the cell [0,1]^dim */
   const VpBackend *backend;
   PetscInt         rows; /* own entries of vectors of nodes */
   PetscSF          sf;   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
@@ -23,9 +24,14 @@ struct VpNodes_ {
   double          *nodes;             /* [nnode] on several ranks: values of nodes, on the backend */
   VpArrays         arrays, weights;
 };
-/* node [nown][n^dim], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there. Collective. Errors on
-   all ranks: an entry that does not exist, an entry for two different points of the domain. */
-PetscErrorCode VpNodesCreate(VpMesh, int degree, const VpBackend *, PetscLayout, const PetscInt node[], VpNodes *);
+/* What cells have. */
+typedef struct {
+  int             degree;
+  const double   *point; /* [n]; NULL: the Gauss-Lobatto points */
+  const PetscInt *node;  /* [nown][n^dim], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
+} VpNodesGiven;
+/* Collective. Errors on all ranks: an entry that does not exist, an entry for two different points of the domain. */
+PetscErrorCode VpNodesCreate(VpMesh, const VpNodesGiven *, const VpBackend *, PetscLayout, VpNodes *);
 PetscErrorCode VpNodesDestroy(VpNodes *);
 /* nodenumbers.c: node [nown][n^dim] = the global numbers of the nodes of own cells, of which this rank owns *rows. They do not depend on
    the number of ranks. Collective. Requires: the mesh is not adaptive */

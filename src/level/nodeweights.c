@@ -16,7 +16,7 @@ static PetscErrorCode TabulateForms(VpNodes nodes, VpQuadrature quadrature, Form
   VpBasis basis;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreateFor(quadrature, VP_BASIS_NODES, nodes->degree, &basis));
+  PetscCall(VpBasisCreateNodes(quadrature, nodes->degree, nodes->point, &basis));
   *f = (Forms){.dim = nodes->mesh->dim, .n = basis.n, .ndof = nodes->view.ndof, .slope = basis.slope[1][basis.n - 1]};
   for (int i = 0; i < f->n * f->n; i++) {
     f->stiff[i] = basis.stiff[i];

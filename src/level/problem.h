@@ -22,8 +22,9 @@ struct VpProblem_ {
   VpQuadrature     quadrature;
   VpBasisType      outer;    /* the basis of outer vectors */
   double           robin[6]; /* [side] factor of alpha on sides with this number; 0: 1 */
-  PetscBool        nodal;    /* Vectors enter the cycle as functionals of, and leave it as values at, the Gauss-Lobatto points of cells. An
+  PetscBool        nodal;    /* Vectors enter the cycle as functionals of, and leave it as values at, the nodes of cells. An
                                 outer operator is that on continuous functions (nodes.h): it has no terms on sides between cells. */
+  const double    *point;    /* [degree + 1] places of these nodes along a direction of the cell [0,1]^dim; NULL: Gauss-Lobatto points */
   PetscBool        oblique;  /* The coefficient is the diagonal of a full matrix. */
   VpMetricKind     kind;     /* of the means of the metric in a cycle */
   VpMetric         metric;   /* of an operator whose coefficient is given at points; then `outer` is the Gauss basis, and `coefficient` has

@@ -142,24 +142,6 @@ static void BuildGaussBasis(int n, Real C[N][N])
   }
 }
 
-/* Builds C of the nodes' basis. The rule of the Gauss-Lobatto points, w_i = (2k+1) / (k(k+1) p_k(x_i)^2), integrates l_i times a Legendre
-   polynomial exactly but for p_k, whose square it integrates to 2 + 1/k. With this rule for masses, p_k has a factor. */
-static void BuildNodesBasis(const VpBasis *b, Real C[N][N])
-{
-  const int k = b->degree, n = b->n;
-  double    x[N];
-  Real      p[N];
-
-  VpGaussLobatto(k, x);
-  for (int i = 0; i < n; i++) {
-    Real w;
-
-    LegendreEvaluate(n, x[i], p, NULL);
-    w = (Real)(2 * k + 1) / (k * (k + 1) * p[k] * p[k]);
-    for (int m = 0; m < n; m++) C[i][m] = w * p[m] / (m < k ? 1 : b->top * (2 + 1 / (Real)k));
-  }
-}
-
 /* Inverts the symmetric positive definite A [n][n] in place. */
 static void InvertMatrix(int n, Real A[])
 {
@@ -174,6 +156,23 @@ static void InvertMatrix(int n, Real A[])
       if (i == k) continue;
       A[i * n + k] = 0;
       for (int j = 0; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
+    }
+  }
+}
+
+/* Builds C of the basis of nodes x. With V[i][m] = p_m(x_i), C V^T = I, hence C = (V V^T)^-1 V. */
+static void BuildNodesBasis(const VpBasis *b, const double x[], Real C[N][N])
+{
+  const int n = b->n;
+  Real      V[N][N], gram[N * N];
+
+  for (int i = 0; i < n; i++) LegendreEvaluate(n, x[i], V[i], NULL);
+  for (int i = 0; i < n * n; i++) gram[i] = InnerProduct(n, V[i / n], V[i % n]);
+  InvertMatrix(n, gram);
+  for (int i = 0; i < n; i++) {
+    for (int m = 0; m < n; m++) {
+      for (int j = 0; j < n; j++) C[i][m] += gram[i * n + j] * V[j][m];
+      C[i][m] /= LegendreFactor(b, m);
     }
   }
 }
@@ -249,26 +248,24 @@ static void TabulateLowDegrees(VpBasis *b)
   }
 }
 
-PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
-{
-  return VpBasisCreateFor(VP_QUADRATURE_GAUSS, type, degree, b);
-}
-
-PetscErrorCode VpBasisCreateFor(VpQuadrature quadrature, VpBasisType type, int degree, VpBasis *b)
+/* nodes [n]: of VP_BASIS_NODES; NULL: the Gauss-Lobatto points */
+static PetscErrorCode CreateBasis(VpQuadrature quadrature, VpBasisType type, int degree, const double nodes[], VpBasis *b)
 {
   int  n = degree + 1;
   Real O[N][N] = {{0}}, T[N][N] = {{0}};
   Real(*C)[N] = O;
+  double lobatto[N];
 
   PetscFunctionBegin;
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
   *b = (VpBasis){.type = type, .quadrature = quadrature, .degree = degree, .n = n, .top = 1, .nt = VpDenseLayers(n)};
   if (quadrature == VP_QUADRATURE_LOBATTO) b->top = sqrt(degree / (2. * degree + 1));
+  VpGaussLobatto(degree, lobatto);
   if (type == VP_BASIS_GAUSS || type == VP_BASIS_NODES) {
     b->nt = n;
     if (type == VP_BASIS_GAUSS) BuildGaussBasis(n, O);
-    else BuildNodesBasis(b, O);
+    else BuildNodesBasis(b, nodes ? nodes : lobatto, O);
   } else BuildOrthonormalBasis(b, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
     BuildThinBasis(b, O, T);
@@ -282,6 +279,21 @@ PetscErrorCode VpBasisCreateFor(VpQuadrature quadrature, VpBasisType type, int d
   TabulateTraces(b, C);
   TabulateLowDegrees(b);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
+{
+  return VpBasisCreateFor(VP_QUADRATURE_GAUSS, type, degree, b);
+}
+
+PetscErrorCode VpBasisCreateFor(VpQuadrature quadrature, VpBasisType type, int degree, VpBasis *b)
+{
+  return CreateBasis(quadrature, type, degree, NULL, b);
+}
+
+PetscErrorCode VpBasisCreateNodes(VpQuadrature quadrature, int degree, const double x[], VpBasis *b)
+{
+  return CreateBasis(quadrature, VP_BASIS_NODES, degree, x, b);
 }
 
 void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])

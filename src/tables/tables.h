@@ -31,8 +31,8 @@
    Gauss: phihat_i = l_i / sqrt(w_i), where l_i is 1 at the i-th of n Gauss points and 0 at the others, and w_i is that point's weight. This
    basis is orthonormal, too. phihat_{n-1-i}(x) = phihat_i(1-x). It is a basis of outer vectors alone.
 
-   Nodes: phihat_i is 1 at the i-th of n Gauss-Lobatto points and 0 at the others, so coefficients are values there. It is not orthogonal,
-   and a basis of continuous functions alone. phihat_{n-1-i}(x) = phihat_i(1-x). */
+   Nodes: phihat_i is 1 at the i-th of n nodes and 0 at the others, so coefficients are values there. Nodes are
+   the Gauss-Lobatto points, or lie as symmetrically, the first one at 0. The basis is not orthogonal, and one of continuous functions alone. phihat_{n-1-i}(x) = phihat_i(1-x). */
 typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN, VP_BASIS_GAUSS, VP_BASIS_NODES } VpBasisType;
 
 /* The rule by which masses are found. Lobatto, with n points: all masses are exact but that of the Legendre polynomial of degree k = n - 1,
@@ -58,8 +58,9 @@ typedef struct {
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *); /* with Gauss's rule */
 PetscErrorCode VpBasisCreateFor(VpQuadrature, VpBasisType, int degree, VpBasis *);
-void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
-int            VpBasisMirror(const VpBasis *, int i, double *sign);                     /* j with phihat_j(1-x) = sign phihat_i(x) */
+PetscErrorCode VpBasisCreateNodes(VpQuadrature, int degree, const double x[], VpBasis *); /* nodes x [n], or NULL */
+void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]);   /* phihat_i(x), phihat_i'(x); dphi may be NULL */
+int            VpBasisMirror(const VpBasis *, int i, double *sign);                       /* j with phihat_j(1-x) = sign phihat_i(x) */
 void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
 void           VpGaussLobatto(int degree, double x[]);  /* x [degree + 1]: Gauss-Lobatto points on [0,1], 1 <= degree <= VP_MAX_DEGREE */
 /* the weight of point i among the n^dim points of a cell, x fastest, for weights w [n] of the points along a direction */

@@ -231,23 +231,31 @@ PetscErrorCode DMVPatchDGReadMesh(DM dm, const char file[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
+PetscErrorCode VpUserGridConvert(DM mesh, const VpUserGrid *grid, DM *dm)
 {
-  VpUserGrid grid;
-  VecType    vectors;
-  PetscBool  plex;
+  VecType   vectors;
+  PetscBool plex;
 
   PetscFunctionBegin;
-  PetscCall(VpUserGridCreate(mesh, &grid));
-  PetscCall(DMCreate(grid.comm, dm));
-  PetscCall(DMSetType(*dm, type));
-  PetscCall(TakeGrid(*dm, &grid));
-  if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
+  PetscCall(DMCreate(grid->comm, dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(TakeGrid(*dm, grid));
+  if (grid->degree) PetscCall(DMVPatchDGSetDegree(*dm, grid->degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
   if (plex && mesh->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(mesh, *dm)); /* DMPLEX reads -dm_refine, DMDA does not. */
   DMVPatchDGData(*dm)->types_to_choose = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
+{
+  VpUserGrid grid;
+
+  PetscFunctionBegin;
+  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(VpUserGridConvert(mesh, &grid, dm));
   PetscCall(VpUserGridDestroy(&grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -326,24 +334,32 @@ static PetscErrorCode FindCenters(const VpUserGrid *grid, PetscReal **center)
 PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
 {
   VpUserGrid     grid;
-  VpMesh         ours;
-  PetscReal     *center = NULL;
-  PetscBool      fits, all = PETSC_FALSE;
   PetscErrorCode error;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGCreateCellMap()"));
   VpAssertPointer(map, 3);
-  ours = DMVPatchDGData(dm)->mesh;
   PetscCall(VpUserGridCreate(mesh, &grid));
-  fits = (PetscBool)(grid.dim == ours->dim && grid.total == (double)ours->ncell && !VpMeshIsAdaptive(ours));
-  if (fits) PetscCall(FindCenters(&grid, &center));
+  error = VpUserGridMap(dm, &grid, map);
   PetscCall(VpUserGridDestroy(&grid));
-  PetscCheck(fits, ours->comm, PETSC_ERR_ARG_INCOMP,
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpUserGridMap(DM dm, const VpUserGrid *grid, PetscSF *map)
+{
+  const VpMesh   ours = DMVPatchDGData(dm)->mesh;
+  PetscReal     *center;
+  PetscBool      all = PETSC_FALSE;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCheck(grid->dim == ours->dim && grid->total == (double)ours->ncell && !VpMeshIsAdaptive(ours), ours->comm, PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGCreateCellMap(): the mesh has %.0f cells in %d dimensions, the DM %" PetscInt_FMT
              " in %d. The DM must be what DMConvert() made of the mesh, as it was before -dm_refine",
-             grid.total, grid.dim, ours->ncell, ours->dim);
-  PetscCall(VpMapPoints(ours, grid.ncell, &center, "DMVPatchDGCreateCellMap(): the DM has no cell where the mesh has one", map));
+             grid->total, grid->dim, ours->ncell, ours->dim);
+  PetscCall(FindCenters(grid, &center));
+  PetscCall(VpMapPoints(ours, grid->ncell, &center, "DMVPatchDGCreateCellMap(): the DM has no cell where the mesh has one", map));
   PetscCall(HaveLeaves(*map, ours->nown, &all));
   error = VpCheckEverywhere(ours->comm, all, "DMVPatchDGCreateCellMap(): the DM has cells where the mesh has others");
   if (error) PetscCall(PetscSFDestroy(map));

@@ -1,19 +1,16 @@
 /* Cells of a DMPLEX that lie anywhere: finds their places in a lattice, or their corners if they form none, and the nodes of their maps. */
-#include "lattice.h"
 #include "usergrid.h"
 #include <petscdmplex.h>
 
-/* [2^dim] PETSc's number of the vertex at a corner of a cell, x fastest */
-static const int vertex_at[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 3, 1, 2, 4, 5, 7, 6}};
+const int VpPlexVertexAt[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 3, 1, 2, 4, 5, 7, 6}};
 
 typedef struct {
   DM              plex;
   int             dim, corners;
-  PetscInt        first, last;   /* the vertices */
-  const PetscInt *number;        /* of vertices on all ranks; negative for those of other ranks */
-  PetscInt       *cell, *corner; /* [ncell] the own cells; [ncell][corners] numbers of their vertices */
-  VpPlace        *place;         /* [ncell] */
-  PetscBool       boxes, same;   /* All cells have 2^dim vertices; the maps of all have one degree. */
+  PetscInt        first, last; /* the vertices */
+  const PetscInt *number;      /* of vertices on all ranks; negative for those of other ranks */
+  PetscInt       *corner;      /* [ncell][corners] numbers of the own cells' vertices */
+  PetscBool       boxes, same; /* All cells have 2^dim vertices; the maps of all have one degree. */
 } Cells;
 
 /* vertex [corners] = the vertices of a point's closure in PETSc's order; *n: their number */
@@ -60,14 +57,14 @@ static PetscErrorCode FillCells(Cells *c, VpUserGrid *grid)
   for (PetscInt i = 0; i < grid->ncell; i++) {
     PetscInt n, vertex[8];
 
-    PetscCall(GetVertices(c, c->cell[i], &n, vertex));
+    PetscCall(GetVertices(c, grid->point[i], &n, vertex));
     if (n != c->corners) c->boxes = PETSC_FALSE;
     for (int k = 0; k < c->corners && n == c->corners; k++) {
-      const PetscInt number = c->number[vertex[vertex_at[c->dim][k]] - c->first];
+      const PetscInt number = c->number[vertex[VpPlexVertexAt[c->dim][k]] - c->first];
 
       c->corner[i * c->corners + k] = number < 0 ? -(number + 1) : number;
     }
-    PetscCall(FindOrder(c, c->cell[i], &order));
+    PetscCall(FindOrder(c, grid->point[i], &order));
   }
   PetscCall(VpCheckEverywhere(grid->comm, c->boxes, "DMConvert(): cells of the DMPLEX must be quadrilaterals in 2D, hexahedra in 3D"));
   range[0] = order ? -order : -PETSC_MAX_INT;
@@ -95,7 +92,7 @@ static PetscErrorCode FindCellNodes(const Cells *c, PetscInt cell, int order, co
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMPlexGetCellCoordinates(c->plex, cell, &discontinuous, &n, &array, &x));
-  for (int i = 0; i < c->corners * c->dim; i++) X[i] = PetscRealPart(x[vertex_at[c->dim][i / c->dim] * c->dim + i % c->dim]);
+  for (int i = 0; i < c->corners * c->dim; i++) X[i] = PetscRealPart(x[VpPlexVertexAt[c->dim][i / c->dim] * c->dim + i % c->dim]);
   PetscCall(DMPlexRestoreCellCoordinates(c->plex, cell, &discontinuous, &n, &array, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +112,7 @@ static PetscErrorCode FindPlexNodes(const Cells *c, VpUserGrid *grid)
   }
   PetscCall(PetscMalloc1(grid->ncell * nodes * c->dim + 1, &grid->node));
   for (PetscInt i = 0; i < grid->ncell; i++)
-    PetscCall(FindCellNodes(c, c->cell[i], grid->order, reference, grid->node + i * nodes * c->dim));
+    PetscCall(FindCellNodes(c, grid->point[i], grid->order, reference, grid->node + i * nodes * c->dim));
   for (PetscInt i = 0; i < grid->ncell * nodes * c->dim; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(grid->node[i]));
   PetscCall(VpCheckEverywhere(grid->comm, finite, "DMConvert(): a coordinate of the DMPLEX is no finite number"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,7 +154,7 @@ static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, Pe
   PetscCheck(grid->order, grid->comm, PETSC_ERR_PLIB, "Cells of a DMPLEX that form no lattice have no nodes");
   grid->corner = corner;
   for (PetscInt i = 0; i < total * c->corners; i++) grid->nvertex = PetscMax(grid->nvertex, corner[i] + 1);
-  for (PetscInt i = 0; i < grid->ncell; i++) c->place[i] = (VpPlace){.at = {first + i, 0, 0}, .axis = {0, 1, 2}};
+  for (PetscInt i = 0; i < grid->ncell; i++) grid->place[i] = (VpPlace){.at = {first + i, 0, 0}, .axis = {0, 1, 2}};
   for (int d = 0; d < 3; d++) {
     grid->n[d] = d ? 1 : total;
     grid->periodic[d] = PETSC_FALSE;
@@ -183,7 +180,7 @@ static PetscErrorCode FindPlaces(Cells *c, VpUserGrid *grid)
   PetscCall(PetscMalloc1(total, &place));
   place[0] = first;
   PetscCall(VpPlaceCells(c->dim, total, corner, place, grid->n, grid->periodic, &why));
-  PetscCall(PetscArraycpy(c->place, place + before - grid->ncell, grid->ncell));
+  PetscCall(PetscArraycpy(grid->place, place + before - grid->ncell, grid->ncell));
   PetscCall(PetscFree(place));
   if (why) PetscCall(NumberTrees(c, grid, total, before - grid->ncell, corner));
   else PetscCall(PetscFree(corner));
@@ -221,7 +218,7 @@ static PetscErrorCode TakeSideLabels(const Cells *c, DMLabel sides, PetscInt cel
     PetscCall(GetVertices(c, face[i], &n, of));
     for (int k = 0; k < c->corners; k++) {
       for (PetscInt v = 0; v < n; v++) {
-        if (of[v] != vertex[vertex_at[c->dim][k]]) continue;
+        if (of[v] != vertex[VpPlexVertexAt[c->dim][k]]) continue;
         common[0] &= ~k;
         common[1] &= k;
       }
@@ -243,11 +240,11 @@ static PetscErrorCode FillPlaces(const Cells *c, VpUserGrid *grid, DMLabel sides
   for (PetscInt i = 0; i < grid->ncell; i++) {
     VpUserCell *to = grid->cell + i;
 
-    for (int d = 0; d < c->dim; d++) to->at[d] = c->place[i].at[d];
+    for (int d = 0; d < c->dim; d++) to->at[d] = grid->place[i].at[d];
     for (int d = 0; d < 3; d++) to->n[d] = 1;
     for (int side = 0; side < 2 * c->dim; side++) to->label[side] = -1;
-    if (sides) PetscCall(TakeSideLabels(c, sides, c->cell[i], &c->place[i], to));
-    TurnNodes(&c->place[i], c->dim, grid->order, grid->node + i * VpMapNodes(c->dim, grid->order) * c->dim);
+    if (sides) PetscCall(TakeSideLabels(c, sides, grid->point[i], &grid->place[i], to));
+    TurnNodes(&grid->place[i], c->dim, grid->order, grid->node + i * VpMapNodes(c->dim, grid->order) * c->dim);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,20 +259,20 @@ static PetscErrorCode PlaceCells(Cells *c, VpUserGrid *grid, DMLabel sides)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPlacePlexCells(DM plex, DMLabel sides, PetscInt cell[], VpUserGrid *grid)
+PetscErrorCode VpPlacePlexCells(DM plex, DMLabel sides, VpUserGrid *grid)
 {
-  Cells          c = {.plex = plex, .dim = grid->dim, .corners = 1 << grid->dim, .cell = cell, .boxes = PETSC_TRUE, .same = PETSC_TRUE};
+  Cells          c = {.plex = plex, .dim = grid->dim, .corners = 1 << grid->dim, .boxes = PETSC_TRUE, .same = PETSC_TRUE};
   IS             numbers;
   PetscErrorCode error;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetDepthStratum(plex, 0, &c.first, &c.last));
   PetscCall(DMPlexGetVertexNumbering(plex, &numbers));
-  PetscCall(PetscMalloc2(grid->ncell * c.corners, &c.corner, grid->ncell, &c.place));
+  PetscCall(PetscMalloc1(grid->ncell * c.corners, &c.corner));
   PetscCall(ISGetIndices(numbers, &c.number));
   error = PlaceCells(&c, grid, sides);
   PetscCall(ISRestoreIndices(numbers, &c.number));
-  PetscCall(PetscFree2(c.corner, c.place));
+  PetscCall(PetscFree(c.corner));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

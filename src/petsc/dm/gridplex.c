@@ -41,8 +41,8 @@ static PetscErrorCode IsOwnPoint(DM plex, PetscInt point, PetscBool *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *box becomes false unless every vertex of the cell is a corner. */
-static PetscErrorCode FindPlexBounds(DM plex, PetscInt cell, int dim, PetscReal lower[], PetscReal upper[], PetscBool *box)
+/* *box becomes false unless every vertex of the cell is a corner. Else *place tells how the cell lies. */
+static PetscErrorCode FindPlexBounds(DM plex, PetscInt cell, int dim, PetscReal lower[], PetscReal upper[], VpPlace *place, PetscBool *box)
 {
   const PetscScalar *array;
   PetscScalar       *x;
@@ -61,6 +61,17 @@ static PetscErrorCode FindPlexBounds(DM plex, PetscInt cell, int dim, PetscReal 
     const PetscReal at = PetscRealPart(x[i]), eps = VP_GRID_SLACK * (upper[i % dim] - lower[i % dim]);
 
     if (!(at - lower[i % dim] <= eps) && !(upper[i % dim] - at <= eps)) *box = PETSC_FALSE;
+  }
+  for (int a = 0; a < dim && *box; a++) {
+    const PetscScalar *from = x + VpPlexVertexAt[dim][0] * dim, *to = x + VpPlexVertexAt[dim][1 << a] * dim;
+
+    for (int d = 0; d < dim; d++) {
+      const PetscReal step = PetscRealPart(to[d] - from[d]);
+
+      if (PetscAbsReal(step) <= (upper[d] - lower[d]) / 2) continue;
+      place->axis[d] = (int8_t)a;
+      place->flip[d] = step < 0;
+    }
   }
   PetscCall(DMPlexRestoreCellCoordinates(plex, cell, &discontinuous, &n, &array, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,8 +101,8 @@ static PetscErrorCode GetSideLabels(DM plex, DMLabel sides, PetscInt cell, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the own cells in order, without their places, and their points. *boxes: all ranks' cells are boxes */
-static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGrid *grid, PetscInt **cell, PetscBool *boxes)
+/* Lists the own cells in order, without their places in the grid. *boxes: all ranks' cells are boxes */
+static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGrid *grid, PetscBool *boxes)
 {
   PetscInt    first, last;
   PetscMPIInt other;
@@ -101,7 +112,8 @@ static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGri
   *boxes = PETSC_TRUE;
   PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
   PetscCall(PetscMalloc1(last - first, &grid->cell));
-  PetscCall(PetscMalloc1(last - first, cell));
+  PetscCall(PetscMalloc1(last - first, &grid->point));
+  PetscCall(PetscCalloc1(last - first, &grid->place));
   for (int d = 0; d < grid->dim; d++) PetscCall(PetscMalloc1(2 * (last - first), &grid->x[d]));
   for (PetscInt c = first; c < last; c++) {
     VpUserCell *to = grid->cell + grid->ncell;
@@ -109,14 +121,14 @@ static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGri
 
     PetscCall(IsOwnPoint(plex, c, &own));
     if (!own) continue;
-    PetscCall(FindPlexBounds(plex, c, grid->dim, lower, upper, boxes));
+    PetscCall(FindPlexBounds(plex, c, grid->dim, lower, upper, grid->place + grid->ncell, boxes));
     *to = VP_USER_CELL;
     if (labels->regions) PetscCall(DMLabelGetValue(labels->regions, c, &to->region));
     for (int d = 0; d < grid->dim; d++) {
       grid->x[d][2 * grid->ncell] = lower[d];
       grid->x[d][2 * grid->ncell + 1] = upper[d];
     }
-    (*cell)[grid->ncell++] = c;
+    grid->point[grid->ncell++] = c;
   }
   PetscCall(VpFirstRank(grid->comm, (PetscBool) !*boxes, &other));
   *boxes = (PetscBool)(other == INT_MAX);
@@ -169,7 +181,7 @@ static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
 }
 
 /* Places cells that are boxes between the faces of all of them. */
-static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, const PetscInt cell[], VpUserGrid *grid)
+static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, VpUserGrid *grid)
 {
   const PetscReal *most, *start, *L;
 
@@ -179,7 +191,7 @@ static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, const PetscInt cell[], 
     PetscReal lower[3], upper[3];
 
     for (int d = 0; d < grid->dim; d++) lower[d] = grid->x[d][2 * c], upper[d] = grid->x[d][2 * c + 1];
-    PetscCall(GetSideLabels(plex, sides, cell[c], lower, upper, grid->cell + c));
+    PetscCall(GetSideLabels(plex, sides, grid->point[c], lower, upper, grid->cell + c));
   }
   for (int d = 0; d < grid->dim; d++) {
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);
@@ -194,10 +206,9 @@ static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, const PetscInt cell[], 
 
 PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
 {
-  PetscInt       dim, *cell = NULL;
-  PlexLabels     labels;
-  PetscBool      boxes = PETSC_FALSE;
-  PetscErrorCode error;
+  PetscInt   dim;
+  PlexLabels labels;
+  PetscBool  boxes = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(plex, &dim));
@@ -206,9 +217,7 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
              "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed", dim);
   grid->dim = (int)dim;
   PetscCall(FindPlexLabels(plex, grid, &labels));
-  PetscCall(ListPlexCells(plex, &labels, grid, &cell, &boxes));
-  error = boxes ? PlaceBoxes(plex, labels.sides, cell, grid) : VpPlacePlexCells(plex, labels.sides, cell, grid);
-  PetscCall(PetscFree(cell));
-  PetscCall(error);
+  PetscCall(ListPlexCells(plex, &labels, grid, &boxes));
+  PetscCall(boxes ? PlaceBoxes(plex, labels.sides, grid) : VpPlacePlexCells(plex, labels.sides, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,8 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
   PetscCall(PetscFree(grid->cell));
   PetscCall(PetscFree(grid->node));
   PetscCall(PetscFree(grid->corner));
+  PetscCall(PetscFree(grid->point));
+  PetscCall(PetscFree(grid->place));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
     PetscCall(PetscFree(grid->x[d]));

@@ -1,6 +1,7 @@
 /* A DMDA or DMPLEX as cells between the faces of a grid. */
 #pragma once
 #include "internal.h"
+#include "lattice.h"
 
 #define VP_GRID_SLACK 1e-8 /* tolerance for equal coordinates and widths, relative to a width */
 
@@ -29,9 +30,11 @@ typedef struct {
   VpUserCell *cell;          /* [ncell] own cells */
   PetscInt nvertex, *corner; /* of cells that form no lattice: the number of vertices, and those of the cells of all ranks, [n[0]][2^dim], x
                                    fastest. The places of cells are their numbers. Else NULL */
-  int      order;  /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
-  PetscReal *node; /* [ncell][(order+1)^dim][dim] nodes of own cells, as in VpMap */
-  PetscReal *x[3]; /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
+  PetscInt  *point;          /* [ncell] points of a DMPLEX's own cells */
+  VpPlace   *place;          /* [ncell] how its cells lie in the grid; `at` is that of `cell` */
+  int        order; /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
+  PetscReal *node;  /* [ncell][(order+1)^dim][dim] nodes of own cells, as in VpMap */
+  PetscReal *x[3];  /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
 } VpUserGrid;
 /* All are collective. Ensures: an error on all ranks that gives the reason unless cells are axis-parallel boxes, or have places in a
    lattice. */
@@ -40,8 +43,9 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *);
 /* gridda.c and gridplex.c: fill the grid except total and fills */
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
-/* gridcurved.c: finds the order and the nodes of a DMPLEX's own cells (their points are `cell`), their places, and labels of sides */
-PetscErrorCode VpPlacePlexCells(DM, DMLabel sides, PetscInt cell[], VpUserGrid *);
+/* gridcurved.c: finds the order and the nodes of a DMPLEX's own cells, their places, and labels of sides */
+PetscErrorCode   VpPlacePlexCells(DM, DMLabel sides, VpUserGrid *);
+extern const int VpPlexVertexAt[4][8]; /* [dim][2^dim] PETSc's number of the vertex at a corner of a cell, x fastest */
 /* Sets the coordinates of the n[d] + 1 faces along d to 0, 1, ... */
 PetscErrorCode VpNumberFaces(VpUserGrid *, int d);
 /* index along d of the cell that contains x */
@@ -52,6 +56,9 @@ PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count);
 PetscErrorCode VpSetUserCells(DM, const VpUserGrid *);
 /* convert.c: for DMConvert() */
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType, DM *);
+/* the DM of the grid of a mesh, and the map of DMVPatchDGCreateCellMap() */
+PetscErrorCode VpUserGridConvert(DM mesh, const VpUserGrid *, DM *);
+PetscErrorCode VpUserGridMap(DM, const VpUserGrid *, PetscSF *map);
 /* Creates a map whose roots are the own cells of the mesh and whose leaves are the n points, and frees the points. Ensures: an error on all
    ranks that says `outside` if a point is in no cell. */
 PetscErrorCode VpMapPoints(VpMesh, PetscInt n, PetscReal **point, const char outside[], PetscSF *map);

@@ -43,7 +43,7 @@ PetscErrorCode DMVPatchDGGetNodes(DM dm, VpLevel level, VpNodes *out)
   *out = NULL;
   if (!dg->layout) PetscFunctionReturn(PETSC_SUCCESS);
   if (*nodes && (*nodes)->backend != level->backend) PetscCall(VpNodesDestroy(nodes));
-  if (!*nodes) PetscCall(VpNodesCreate(dg->mesh, (int)dg->degree, level->backend, dg->layout, dg->node, nodes));
+  if (!*nodes) PetscCall(VpNodesCreate(dg->mesh, &(VpNodesGiven){(int)dg->degree, NULL, dg->node}, level->backend, dg->layout, nodes));
   *out = *nodes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

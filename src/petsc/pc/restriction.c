@@ -1,5 +1,6 @@
 /* Gives PCVPATCHDG the element restriction of a continuous operator. */
 #include "stencil.h"
+#include "../dm/elements.h"
 #include <petscdmda.h>
 
 /* number of nodes of a cell of this degree */
@@ -19,30 +20,72 @@ static PetscErrorCode TakeRestriction(PC pc, DM dm, PetscInt *node)
   PetscCall(PetscNew(&inverse->continuous));
   inverse->continuous->dm = dm;
   inverse->continuous->node = node;
+  VpGaussLobatto((int)DMVPatchDGData(dm)->degree, inverse->continuous->point);
   pc->ops->applyrichardson = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *da: the DMDA that the Pmat is a matrix of, or NULL */
-static PetscErrorCode FindDA(PC pc, DM *da)
+/* *mesh: the DMDA (*da) or DMPLEX that the Pmat is a matrix of, or NULL */
+static PetscErrorCode FindMesh(PC pc, DM *mesh, PetscBool *da)
 {
-  PetscBool is = PETSC_FALSE;
+  PetscBool plex = PETSC_FALSE;
   VpMatrix  matrix;
   PetscInt  rows, dof, n[3];
 
   PetscFunctionBegin;
-  *da = NULL;
+  *mesh = NULL;
+  *da = PETSC_FALSE;
   PetscCall(VpMatrixFind(pc->pmat, &matrix));
   if (matrix) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetDM(pc->pmat, da));
-  if (!*da) *da = pc->dm;
-  if (*da) PetscCall(PetscObjectTypeCompare((PetscObject)*da, DMDA, &is));
-  if (is) {
-    PetscCall(DMDAGetInfo(*da, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(MatGetDM(pc->pmat, mesh));
+  if (!*mesh) *mesh = pc->dm;
+  if (!*mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)*mesh, DMDA, da));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*mesh, DMPLEX, &plex));
+  if (*da) {
+    PetscCall(DMDAGetInfo(*mesh, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
     PetscCall(MatGetSize(pc->pmat, &rows, NULL));
-    is = (PetscBool)(rows == dof * n[0] * n[1] * n[2]);
+    *da = (PetscBool)(rows == dof * n[0] * n[1] * n[2]);
   }
-  if (!is) *da = NULL;
+  if (!*da && !plex) *mesh = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adopts a matrix on a DMDA. */
+static PetscErrorCode AdoptStencil(PC pc, DM da)
+{
+  VpPCBase      *inverse = pc->data;
+  VpStencil      stencil;
+  VpStencilCells cells;
+
+  PetscFunctionBegin;
+  PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
+  PetscCall(VpStencilConvert(&stencil, PCVPatchDGData(pc)->points, ((PetscObject)pc)->prefix, &cells));
+  PetscCall(VpStencilDestroy(&stencil));
+  PetscCall(TakeRestriction(pc, cells.dm, cells.node));
+  inverse->continuous->centered = cells.centered;
+  PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adopts a matrix on a DMPLEX, unless an older one of the same unknowns was adopted. */
+static PetscErrorCode AdoptElements(PC pc, DM plex)
+{
+  VpPCBase     *inverse = pc->data;
+  VpElements    elements;
+  PetscLayout   rows;
+  PetscSection  section;
+  PetscObjectId id = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetLocalSection(plex, &section));
+  if (section) PetscCall(PetscObjectGetId((PetscObject)section, &id));
+  if (id && inverse->continuous && inverse->continuous->section == id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(pc->pmat, &rows, NULL));
+  PetscCall(VpElementsCreate(plex, rows, ((PetscObject)pc)->prefix, &elements));
+  PetscCall(TakeRestriction(pc, elements.dm, elements.node));
+  PetscCall(PetscArraycpy(inverse->continuous->point, elements.point, VP_MAX_N));
+  inverse->continuous->section = id;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,30 +111,23 @@ static PetscErrorCode AdoptNodes(PC pc, PetscBool *took)
 /* Makes `continuous` for the Pmat's own DM, unless the user gave it. */
 static PetscErrorCode AdoptMatrix(PC pc)
 {
-  VpPCBase      *inverse = pc->data;
-  const KSP      ksp = inverse->ksp;
-  VpStencil      stencil;
-  VpStencilCells cells;
-  PetscBool      took;
-  DM             da;
+  VpPCBase *inverse = pc->data;
+  const KSP ksp = inverse->ksp;
+  PetscBool da, took;
+  DM        mesh;
 
   PetscFunctionBegin;
   if (inverse->continuous && !inverse->continuous->adopted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AdoptNodes(pc, &took));
   if (took) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindDA(pc, &da));
-  if (!da) {
+  PetscCall(FindMesh(pc, &mesh, &da));
+  if (!mesh) {
     PetscCall(VpContinuousDestroy(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
-  PetscCall(VpStencilConvert(&stencil, PCVPatchDGData(pc)->points, ((PetscObject)pc)->prefix, &cells));
-  PetscCall(VpStencilDestroy(&stencil));
-  PetscCall(TakeRestriction(pc, cells.dm, cells.node));
+  PetscCall(da ? AdoptStencil(pc, mesh) : AdoptElements(pc, mesh));
   inverse->ksp = ksp;
   inverse->continuous->adopted = PETSC_TRUE;
-  inverse->continuous->centered = cells.centered;
-  PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,6 +18,9 @@
    `DMDA` has no coordinates) and the coefficient, and makes a `DMVPATCHDG` of degree 1 with the points as nodes. Rows must not be divided
    by volumes that differ.
 
+   A matrix on a `DMPLEX` with one field, a `PetscFE` of one component and of degree 1 to 8 on quadrilaterals or hexahedra, needs nothing
+   either. `DMConvert()` must take the cells. Sides whose unknowns are all constrained are Dirichlet ones, others are Neumann ones.
+
    By default, the cycle makes one sweep with the full space and the exact residual after the coarse correction, which measurements have
    shown to be fastest. The cycle runs in single precision with `KSPFGMRES`, with `KSPRICHARDSON`, and with `KSPCG` and
    -pc_vpatchdg_symmetric.
@@ -92,6 +95,7 @@ static PetscErrorCode BuildCycle(PC pc, VpMesh mesh, const VpProblem *problem, c
 
   PetscFunctionBegin;
   scaled.nodal = (PetscBool)(data->inverse.continuous != NULL);
+  if (scaled.nodal) scaled.point = data->inverse.continuous->point;
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));

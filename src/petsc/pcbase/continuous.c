@@ -41,7 +41,7 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
     if (same && c->nodes->backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpContinuousReset(pc));
   }
-  PetscCall(VpNodesCreate(dg->mesh, (int)dg->degree, backend, layout, c->node ? c->node : dg->node, &c->nodes));
+  PetscCall(VpNodesCreate(dg->mesh, &(VpNodesGiven){(int)dg->degree, c->point, c->node ? c->node : dg->node}, backend, layout, &c->nodes));
   PetscCall(MatCreateVecs(pc->pmat, &c->work[0], NULL));
   for (int i = 1; i < 4; i++) PetscCall(VecDuplicate(c->work[0], &c->work[i]));
   PetscCall(VecDuplicate(c->work[0], &c->one));

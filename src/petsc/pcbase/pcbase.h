@@ -32,24 +32,26 @@ typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH }
 typedef struct VpContinuous_ *VpContinuous;
 struct VpContinuous_ {
   DM            dm;
-  PetscInt     *node;        /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
-  PetscBool     adopted;     /* Both were made from the Pmat's own DM. */
-  char          origin[192]; /* then: what was found there, for -ksp_view */
-  PetscBool     centered;    /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
-  VpNodes       nodes;       /* NULL until set up */
-  VpOperator    op;          /* of which the weights are */
-  PetscReal     scale;       /* median of the quotients of the diagonals of A and of the mesh's form ... */
-  PetscReal     spread[2];   /* ... and the least and the largest of them; 0: A has no diagonal */
-  PetscBool     symmetric;   /* The cycle is symmetric, and Jacobi steps must keep it so. */
-  PetscInt      nloose;      /* number of loose entries on all ranks */
-  PetscBool     coupled;     /* Other rows of A have nonzero entries in loose columns. */
-  VpJacobiSteps jacobi;      /* the steps that are done, not auto */
-  PetscReal     damping;     /* of these */
-  char          why[64];     /* the reason, for -ksp_view */
-  PetscReal     eigenvalue;  /* (e, A e) of the constant e of norm 1, if that is needed */
-  Vec           one;         /* 1, but 0 at loose entries */
-  Vec           loose;       /* 1/A_ii at loose entries, else 0; NULL: none are */
-  Vec           step;        /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
+  PetscInt     *node;            /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
+  double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
+  PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
+  PetscObjectId section;         /* then: of a DMPLEX, of which they were made; else 0 */
+  char          origin[192];     /* then: what was found there, for -ksp_view */
+  PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
+  VpNodes       nodes;           /* NULL until set up */
+  VpOperator    op;              /* of which the weights are */
+  PetscReal     scale;           /* median of the quotients of the diagonals of A and of the mesh's form ... */
+  PetscReal     spread[2];       /* ... and the least and the largest of them; 0: A has no diagonal */
+  PetscBool     symmetric;       /* The cycle is symmetric, and Jacobi steps must keep it so. */
+  PetscInt      nloose;          /* number of loose entries on all ranks */
+  PetscBool     coupled;         /* Other rows of A have nonzero entries in loose columns. */
+  VpJacobiSteps jacobi;          /* the steps that are done, not auto */
+  PetscReal     damping;         /* of these */
+  char          why[64];         /* the reason, for -ksp_view */
+  PetscReal     eigenvalue;      /* (e, A e) of the constant e of norm 1, if that is needed */
+  Vec           one;             /* 1, but 0 at loose entries */
+  Vec           loose;           /* 1/A_ii at loose entries, else 0; NULL: none are */
+  Vec           step;            /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
   Vec           work[4];
 };
 
