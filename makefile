@@ -132,10 +132,10 @@ $(shared): $(objects) share/vpatchdg/exports.map
 $(static): $(objects)
 	$(call begin,AR); rm -f $@; $(AR) rcs $@ $(objects)
 
-# examples use the shared library; plain.c and stencil.c know only PETSc; tests and measurements reach inside through the static one
-$(BUILD)/bin/plain $(BUILD)/bin/stencil: $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o | $(shared)
+# examples use the shared library; plain.c, stencil.c and fem.c know only PETSc; tests and measurements reach inside through the static one
+$(BUILD)/bin/plain $(BUILD)/bin/stencil $(BUILD)/bin/fem: $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o | $(shared)
 	$(link) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
-$(filter-out %/plain %/stencil,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
+$(filter-out %/plain %/stencil %/fem,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
 inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 $(BUILD)/bin/%: $(BUILD)/obj/tests/bench/%.o $(static)

@@ -134,6 +134,19 @@ for my $ranks (1, 2) {
   }
 }
 
+# fem: the same for continuous elements. The error of degree k falls by 2^(k+1), and the answer is that of LU
+for my $ranks (1, 2, 4) {
+  for (['-petscspace_degree 1 -dm_plex_box_faces 16,16', 7, 2e-3], ['-petscspace_degree 2 -dm_plex_box_faces 16,16 -neumann', 7, 2e-5],
+       ['-petscspace_degree 4 -dm_plex_box_faces 2,2 -dm_refine 1', 7, 1e-6], ['-petscspace_degree 3 -dm_plex_dim 3 -dm_plex_box_faces 4,4,4 -neumann', 8, 6e-5]) {
+    my ($options, $most, $error) = @$_;
+    my @got;
+    for my $solver ('-ksp_type fgmres -pc_type vpatchdg -pc_vpatchdg_jacobi none -ksp_rtol 1e-8', '-ksp_type cg -pc_type jacobi -ksp_rtol 1e-11 -ksp_max_it 1000') {
+      push @got, run($ranks, 'fem', "-dll_append $build/lib/libvpatchdg.so $options $solver") =~ /CONVERGED_\w+ after (\d+) iterations, error of u (\S+)/;
+    }
+    ok(@got == 4 && $got[0] <= $most && abs($got[1] / $got[3] - 1) < 0.05 && $got[1] < $error, "fem_solves_with_the_plugin $options, $ranks ranks") or diag("@got");
+  }
+}
+
 # no solution but 0: a residual all the same
 like(run(1, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_boundary periodic -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
   qr/true relative residual 0\.0e\+00/, 'plain_reports_a_residual_of_b_0');
