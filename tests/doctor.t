@@ -26,6 +26,20 @@ for my $ranks (1, 2) {
   is(run($ranks, 'plain', $plugin), "$with\n", "doctor_changes_nothing, $ranks ranks");
 }
 
+# continuous operators: what was found and chosen, and the memory of nodes, which is counted before they are made
+for my $ranks (1, 2) {
+  for (['fem', '-dm_plex_box_faces 8,8 -petscspace_degree 3', 'scale 1: .*\n  Jacobi steps: none', '4 to 8'],
+       ['stencil', '-neumann', 'points of the DMDA: centers, Neumann\n  scale .*\n  Jacobi steps: both', '4 to 12']) {
+    my ($program, $options, $found, $nu) = @$_;
+    my $said = run($ranks, $program, "-dll_append $build/lib/libvpatchdg.so -ksp_type fgmres -pc_type vpatchdg $options -vpatchdg_doctor");
+    like($said, qr/preconditioner\n(.*\n){2}  of a continuous operator of degree \d\n  $found/, "doctor_says_what_was_chosen, $program, $ranks ranks");
+    like($said, qr/iterations for eight digits: $nu by fgmres; richardson takes more\n.*\n +cycle .*\n +element restriction +\S+ .B per rank/, "doctor_counts_nodes, $program, $ranks ranks");
+    next if $program ne 'fem'; # more than the mesh, less than the nodes
+    my $out = run($ranks, $program, "-dll_append $build/lib/libvpatchdg.so -pc_type vpatchdg $options -vpatchdg_memory 2e4");
+    like($out, qr/The element restriction of -pc_type vpatchdg: about/, "nodes_need_memory, $program, $ranks ranks");
+  }
+}
+
 # of cells that are refined one by one it says how many there are when they are there, then of which levels the cycle has how many
 my $adaptive = run(2, 'poisson', '-vpatchdg_doctor -dm_vpatchdg_domain lshape -dm_refine 2 -dm_vpatchdg_refine_point 0,0 -dm_vpatchdg_refine_levels 5');
 like($adaptive, qr/different levels\n  mesh: boxes refined 2 to 7 times: 93 cells, 1488 unknowns\n +mesh and operator .*\n +a vector/, 'doctor_counts_leaves');

@@ -123,18 +123,22 @@ static PetscErrorCode PrintMetric(PC pc, PetscViewer viewer, const VpProblem *pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define CENTERED 12 /* iterations of a continuous operator whose rows are of centers of cells, or whose coefficient varies */
+
 /* Prints the expected number of iterations, or that the rule does not cover the case. */
 static PetscErrorCode PrintIterations(PC pc, PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o)
 {
-  const PetscBool adaptive = VpMeshIsAdaptive(mesh);
-  const PetscReal aspect = VpAspectRatio(mesh->geometry->domain);
-  const VpCoarsen how = o->coarsening;
-  PetscReal       contrast = 1, inside = 1;
-  int             range[2];
+  const VpContinuous continuous = VpPCBaseData(pc)->continuous;
+  const PetscBool    adaptive = VpMeshIsAdaptive(mesh);
+  const PetscReal    aspect = VpAspectRatio(mesh->geometry->domain);
+  const VpCoarsen    how = o->coarsening;
+  PetscReal          contrast = 1, inside = 1;
+  int                range[2];
 
   PetscFunctionBegin;
   PetscCall(FindContrast(mesh, problem, how, (int)o->levels - 1, &contrast, &inside));
   VpExpectIterations(problem, aspect, how, range);
+  if (continuous && continuous->centered) range[1] = PetscMax(range[1], CENTERED);
   if (adaptive) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)contrast));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
@@ -152,10 +156,10 @@ static PetscErrorCode PrintIterations(PC pc, PetscViewer viewer, VpMesh mesh, co
       adaptive ? "7 to 20" : "5 to 10"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
-                                     adaptive                             ? ", as on uniform meshes"
-                                     : aspect <= 1.5 && !problem->oblique ? " and richardson"
-                                     : how == VP_COARSEN_FULL             ? "; richardson takes more, or fails"
-                                                                          : "; richardson takes more"));
+                                     adaptive                                                ? ", as on uniform meshes"
+                                     : aspect <= 1.5 && !problem->oblique && !problem->nodal ? " and richardson"
+                                     : how == VP_COARSEN_FULL                                ? "; richardson takes more, or fails"
+                                                                                             : "; richardson takes more"));
   if (aspect > 2 && how == VP_COARSEN_FULL && !adaptive)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -pc_vpatchdg_coarsening local\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,9 +190,14 @@ static PetscErrorCode PrintTransport(PC pc, VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static double VectorBytes(VpMesh mesh, int degree)
+/* of a vector that the KSP has */
+static double VectorBytes(PC pc)
 {
-  return mesh->nown * pow(degree + 1, mesh->dim) * sizeof(PetscScalar);
+  const VpPCBase  *inverse = pc->data;
+  const VpOperator op = inverse->op;
+
+  if (inverse->continuous) return (double)inverse->continuous->nodes->rows * sizeof(PetscScalar);
+  return op->mesh->nown * pow(op->problem.degree + 1, op->mesh->dim) * sizeof(PetscScalar);
 }
 
 PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
@@ -196,7 +205,7 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   PC_VPatchDG     *data = pc->data;
   const VpOperator op = data->inverse.op;
   const VpBackend *backend;
-  const double     bytes = VectorBytes(op->mesh, op->problem.degree);
+  const double     bytes = VectorBytes(pc);
   PetscObjectId    id;
   PetscBool        host;
   int              range[2];
@@ -248,6 +257,7 @@ PetscErrorCode PCVPatchDGCheckMemory(PC pc, KSP ksp)
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG   *data = pc->data;
+  VpContinuous   continuous = data->inverse.continuous;
   VpCycleOptions asked = data->options, foreseen, *o = &asked;
   VpLevelCount   count;
   PetscViewer    viewer;
@@ -272,13 +282,15 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells%s\n", foreseen.levels,
                                      size.cells_of[foreseen.levels - 1],
                                      foreseen.coarse == VP_COARSE_VOLUMES ? ", handed over to finite volumes" : ""));
+    if (continuous) PetscCall(VpContinuousView(pc, viewer));
     PetscCall(PrintTransport(pc, mesh, viewer));
     PetscCall(PrintIterations(pc, viewer, mesh, problem, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));
+    if (continuous) PetscCall(VpReportNeed(viewer, "element restriction", continuous->bytes, size.ranks));
     PetscCall(VpReportThere(viewer, backend));
   }
-  data->taken = VpMeshMemory(&size).work + 2 * VectorBytes(mesh, problem->degree);
+  data->taken = VpMeshMemory(&size).work + 2 * VectorBytes(pc) + (continuous ? continuous->bytes : 0);
   PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, need, data->taken, "The cycle of -pc_type vpatchdg",
                           o->precision == VP_DOUBLE ? "Use -pc_vpatchdg_precision single with fgmres or richardson" : "Refine less"));
   data->taken += need.work;

@@ -96,7 +96,7 @@ static PetscErrorCode BuildCycle(PC pc, VpMesh mesh, const VpProblem *problem, c
   PetscFunctionBegin;
   scaled.nodal = (PetscBool)(data->inverse.continuous != NULL);
   if (scaled.nodal) scaled.point = data->inverse.continuous->point;
-  PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
+  PetscCall(PCVPatchDGDoctor(pc, mesh, &scaled, backend));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscCall(PCVPatchDGRehearse(pc));

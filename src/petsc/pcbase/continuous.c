@@ -1,5 +1,6 @@
 /* Sets up the preconditioner of a continuous operator: nodes, the scale of A, the constants, loose entries, and Jacobi steps. */
 #include "pcbase.h"
+#include "../forecast/forecast.h"
 
 #define ALIKE 4    /* Diagonals of A and of the mesh's form that differ by at most this factor, up to a common one, are of one form. */
 #define SMALL 1e-9 /* of the largest entry: rounding errors */
@@ -24,6 +25,24 @@ static PetscErrorCode CheckMatrix(PC pc, PetscLayout *layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ensures: an error on all ranks if there is no memory for the nodes and vectors. */
+static PetscErrorCode CountMemory(VpContinuous c, const VpBackend *backend, PetscLayout layout)
+{
+  const DM_VPatchDG *dg = DMVPatchDGData(c->dm);
+  PetscInt           rows;
+  VpBytes            need;
+  VpSize             size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetLocalSize(layout, &rows));
+  PetscCall(VpSizeOfMesh(dg->mesh, (int)dg->degree, backend, &size));
+  need = VpNodesMemory(&size, (double)rows);
+  PetscCall(VpCheckMemory(dg->mesh->comm, backend, need, VpMeshMemory(&size).work, "The element restriction of -pc_type vpatchdg",
+                          "Use more ranks"));
+  c->bytes = need.work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes the nodes and vectors for this layout, unless they exist. */
 static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
 {
@@ -41,6 +60,7 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
     if (same && c->nodes->backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpContinuousReset(pc));
   }
+  PetscCall(CountMemory(c, backend, layout));
   PetscCall(VpNodesCreate(dg->mesh, &(VpNodesGiven){(int)dg->degree, c->point, c->node ? c->node : dg->node}, backend, layout, &c->nodes));
   PetscCall(MatCreateVecs(pc->pmat, &c->work[0], NULL));
   for (int i = 1; i < 4; i++) PetscCall(VecDuplicate(c->work[0], &c->work[i]));

@@ -43,6 +43,7 @@ struct VpContinuous_ {
   PetscReal     scale;           /* median of the quotients of the diagonals of A and of the mesh's form ... */
   PetscReal     spread[2];       /* ... and the least and the largest of them; 0: A has no diagonal */
   PetscBool     symmetric;       /* The cycle is symmetric, and Jacobi steps must keep it so. */
+  double        bytes;           /* of the nodes and vectors where the backend works */
   PetscInt      nloose;          /* number of loose entries on all ranks */
   PetscBool     coupled;         /* Other rows of A have nonzero entries in loose columns. */
   VpJacobiSteps jacobi;          /* the steps that are done, not auto */
