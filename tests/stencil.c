@@ -14,6 +14,7 @@ typedef struct {
   PetscBool columns; /* columns of Dirichlet points are 0 */
   double    scale;   /* of the matrix */
   double (*a)(const double x[]);
+  double (*factor)(const double x[]); /* of rows that are not the identity's */
 } Stencil;
 
 /* a on the edge between a point and the next one along d */
@@ -62,6 +63,11 @@ static PetscErrorCode SetRow(const Stencil *s, const PetscInt at[], Mat A)
       column[n] = (MatStencil){.i = next[0], .j = next[1], .k = next[2], .c = 0};
       value[n++] = -w;
     }
+  }
+  if (s->factor && !IsFixed(s, at)) {
+    const double x[3] = {(double)at[0] / (double)s->n[0], (double)at[1] / (double)s->n[1], (double)at[2] / (double)s->n[2]};
+
+    for (PetscInt i = 0; i < n; i++) value[i] *= s->factor(x);
   }
   PetscCall(MatSetValuesStencil(A, 1, &row, n, column, value, INSERT_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,6 +230,12 @@ static double Waves(const double x[])
   return exp(sin(6 * x[0]) * cos(5 * x[1]));
 }
 
+/* as in PETSc's ksp ex29 with -rho */
+static double Block(const double x[])
+{
+  return x[0] > 1. / 3 && x[0] < 2. / 3 && x[1] > 1. / 3 && x[1] < 2. / 3 ? 100 : 1;
+}
+
 /* Other conditions on every side, other distances along every direction, a scale, a coefficient: all is read off the matrix. */
 static PetscErrorCode all_is_read_off(void)
 {
@@ -232,11 +244,19 @@ static PetscErrorCode all_is_read_off(void)
     const char *name, *says;
     double      most;
   } cases[] = {
-    {{3, {ROWS, NATURAL, OUTSIDE}, {13, 17, 11}, {1, .25, 2}, PETSC_FALSE, 1, NULL}, "mixed sides, thin cells", "nodes, Neumann", 9},
-    {{2, {AROUND, ROWS, ROWS}, {24, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1e-6, NULL}, "periodic, scaled", "periodic", 8},
-    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_TRUE, 1e6, NULL}, "columns of zeros, scaled", "rows of the identity", 8},
-    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, .1, 1}, PETSC_FALSE, 1, Waves}, "a smooth coefficient", "its coefficient varies", 9},
-    {{2, {CENTERS, HALF, ROWS}, {32, 20, 1}, {1, 1, 1}, PETSC_FALSE, 3, Waves}, "centers, a smooth coefficient", "centers, Neumann", 11}};
+    {{3, {ROWS, NATURAL, OUTSIDE}, {13, 17, 11}, {1, .25, 2}, PETSC_FALSE, 1, NULL, NULL}, "mixed sides, thin cells", "nodes, Neumann", 9},
+    {{2, {AROUND, ROWS, ROWS}, {24, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1e-6, NULL, NULL}, "periodic, scaled", "periodic", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_TRUE, 1e6, NULL, NULL}, "columns of zeros, scaled", "rows of the identity", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, .1, 1}, PETSC_FALSE, 1, Waves, NULL}, "a smooth coefficient", "its coefficient varies", 9},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block}, "rows with factors", "rows have a factor each", 9},
+    {{3, {OUTSIDE, NATURAL, OUTSIDE}, {11, 13, 9}, {1, .5, 1}, PETSC_FALSE, 1e3, NULL, Block},
+     "rows with factors",
+     "rows have a factor each",
+     10},
+    {{2, {CENTERS, HALF, ROWS}, {32, 20, 1}, {1, 1, 1}, PETSC_FALSE, 3, Waves, NULL},
+     "centers, a smooth coefficient",
+     "centers, Neumann",
+     11}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {

@@ -61,9 +61,11 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   PetscFunctionBegin;
   PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
   PetscCall(VpStencilConvert(&stencil, PCVPatchDGData(pc)->points, ((PetscObject)pc)->prefix, &cells));
-  PetscCall(VpStencilDestroy(&stencil));
   PetscCall(TakeRestriction(pc, cells.dm, cells.node));
   inverse->continuous->centered = cells.centered;
+  inverse->continuous->factor = stencil.factor;
+  stencil.factor = NULL;
+  PetscCall(VpStencilDestroy(&stencil));
   PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -123,12 +123,10 @@ static PetscErrorCode FillGhosts(const VpStencil *s, const PetscScalar own[], Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares what a point and the next one along d say of their coupling, and takes the larger. */
-static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscScalar identity[])
+/* Compares what a point and the next one along d say of their coupling. *apart: two of them differ. take: the larger one is taken */
+static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscScalar identity[], PetscBool take, PetscBool *apart)
 {
-  const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
   const PetscScalar *down;
-  int                apart = 0;
   Vec                local;
 
   PetscFunctionBegin;
@@ -142,31 +140,118 @@ static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscSca
     if (there < 0) continue;
     if (r->identity[i] == 0 && identity[there] == 0 &&
         PetscAbsScalar(down[there] - r->up[d][i]) > SMALL * PetscMax(PetscAbsScalar(down[there]), PetscAbsScalar(r->up[d][i])))
-      apart = 1;
-    if (PetscRealPart(down[there]) > PetscRealPart(r->up[d][i])) r->up[d][i] = down[there];
+      *apart = PETSC_TRUE;
+    if (take && PetscRealPart(down[there]) > PetscRealPart(r->up[d][i])) r->up[d][i] = down[there];
   }
   PetscCall(VecRestoreArrayRead(local, &down));
   PetscCall(VecDestroy(&local));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_MAX, comm));
-  PetscCheck(!apart, comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg: the matrix of the DMDA is not symmetric, as with advection or rows that are scaled by themselves");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds up what own points on sides say of these, and the logarithms of couplings. up: on local points */
-static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar identity[], double logs[6])
+static PetscErrorCode IsSymmetric(VpStencil *s, Rows *r, const PetscScalar identity[], PetscBool *is)
+{
+  PetscBool   apart = PETSC_FALSE;
+  PetscMPIInt first;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity, PETSC_FALSE, &apart));
+  PetscCall(VpFirstRank(PetscObjectComm((PetscObject)s->da), apart, &first));
+  *is = (PetscBool)(first == INT_MAX);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tests whether a point is inside of the DMDA, where couplings of all directions are whole. */
+static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i)
+{
+  PetscBool is = PETSC_TRUE;
+  PetscInt  at[3];
+
+  FindPoint(s, i, at);
+  for (int d = 0; d < s->dim; d++)
+    is = (PetscBool)(is && PetscRealPart(r->up[d][i]) > 0 && (s->periodic[d] || (at[d] > 0 && at[d] < s->n[d] - 1)));
+  return is;
+}
+
+/* typical = the geometric mean of couplings along each direction, as rows say them: of those inside, if there are any */
+static PetscErrorCode FindTypical(const VpStencil *s, const Rows *r, double typical[3])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
+  double         logs[2][6] = {{0}}; /* sums and numbers: of all couplings, of those inside */
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < s->own; i++) {
+    const PetscBool inner = IsInner(s, r, i);
+
+    for (int d = 0; d < s->dim; d++) {
+      for (int k = 0; k < (inner ? 2 : 1) && PetscRealPart(r->up[d][i]) > 0; k++) {
+        logs[k][d] += log(PetscRealPart(r->up[d][i]));
+        logs[k][3 + d]++;
+      }
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 12, MPI_DOUBLE, MPI_SUM, comm));
+  for (int d = 0; d < s->dim; d++) {
+    const double *sum = logs[logs[1][3] > 0];
+
+    PetscCheck(sum[3 + d] > 0, comm, PETSC_ERR_SUP, "-pc_type vpatchdg: the matrix of the DMDA couples no points in direction %c",
+               (char)('x' + d));
+    typical[d] = exp(sum[d] / sum[3 + d]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Divides every row by a number of its own: the largest quotient of its couplings and typical ones. */
+static PetscErrorCode DivideRows(VpStencil *s, Rows *r)
+{
+  double       typical[3];
+  PetscScalar *factor;
+
+  PetscFunctionBegin;
+  PetscCall(FindTypical(s, r, typical));
+  PetscCall(VecDuplicate(s->identity, &s->factor));
+  PetscCall(VecGetArrayWrite(s->factor, &factor));
+  for (PetscInt i = 0; i < s->own; i++) {
+    double most = 0;
+
+    for (int d = 0; d < s->dim; d++) most = PetscMax(most, PetscMax(PetscRealPart(r->up[d][i]), PetscRealPart(r->down[d][i])) / typical[d]);
+    factor[i] = most > 0 && r->identity[i] == 0 ? 1 / most : 1;
+    r->sum[i] *= factor[i];
+    for (int d = 0; d < s->dim; d++) {
+      r->up[d][i] *= factor[i];
+      r->down[d][i] *= factor[i];
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(s->factor, &factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds the couplings of both rows' points. Ensures: an error unless rows, or rows that are divided, are symmetric. */
+static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar identity[])
+{
+  PetscBool is, apart = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(IsSymmetric(s, r, identity, &is));
+  if (!is) {
+    PetscCall(DivideRows(s, r));
+    PetscCall(IsSymmetric(s, r, identity, &is));
+  }
+  PetscCheck(is, PetscObjectComm((PetscObject)s->da), PETSC_ERR_SUP,
+             "-pc_type vpatchdg: the matrix of the DMDA is not symmetric, as with advection, and rows that are multiplied by a number each "
+             "are known for a coefficient of 1 alone");
+  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity, PETSC_TRUE, &apart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds up what own points on sides say of these. up: on local points */
+static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar identity[])
 {
   for (PetscInt i = 0; i < s->own; i++) {
     PetscInt at[3];
     int      onsides = 0;
 
     FindPoint(s, i, at);
-    for (int d = 0; d < s->dim; d++) {
-      onsides += !s->periodic[d] && (at[d] == 0 || at[d] == s->n[d] - 1);
-      if (PetscRealPart(r->up[d][i]) <= 0) continue;
-      logs[d] += log(PetscRealPart(r->up[d][i]));
-      logs[3 + d]++;
-    }
+    for (int d = 0; d < s->dim; d++) onsides += !s->periodic[d] && (at[d] == 0 || at[d] == s->n[d] - 1);
     for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
       const int      d = side / 2;
       const PetscInt inside = LocalOf(s, r, at, d, side % 2 ? -1 : 1), here = LocalOf(s, r, at, d, 0);
@@ -190,7 +275,6 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
   const PetscScalar *up[3];
-  double             logs[6] = {0};
   Vec                local[3];
 
   PetscFunctionBegin;
@@ -198,7 +282,7 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
     PetscCall(FillGhosts(s, r->up[d], &local[d]));
     PetscCall(VecGetArrayRead(local[d], &up[d]));
   }
-  SumUp(s, r, up, identity, logs);
+  SumUp(s, r, up, identity);
   for (int d = 0; d < s->dim; d++) {
     PetscCall(VecRestoreArrayRead(local[d], &up[d]));
     PetscCall(VecDestroy(&local[d]));
@@ -209,12 +293,7 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->next, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->rows, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->fixed, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 6, MPI_DOUBLE, MPI_SUM, comm));
-  for (int d = 0; d < s->dim; d++) {
-    PetscCheck(logs[3 + d] > 0, comm, PETSC_ERR_SUP, "-pc_type vpatchdg: the matrix of the DMDA couples no points in direction %c",
-               (char)('x' + d));
-    s->typical[d] = exp(logs[d] / logs[3 + d]);
-  }
+  PetscCall(FindTypical(s, r, s->typical));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +306,7 @@ static PetscErrorCode FillStencil(VpStencil *s, Rows *r, Mat A)
   PetscCall(ReadRows(s, r, A));
   PetscCall(FillGhosts(s, r->identity, &local));
   PetscCall(VecGetArrayRead(local, &identity));
-  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity));
+  PetscCall(FindCouplings(s, r, identity));
   PetscCall(MeasureSides(s, r, identity));
   PetscCall(VecRestoreArrayRead(local, &identity));
   PetscCall(VecDestroy(&local));
@@ -277,5 +356,6 @@ PetscErrorCode VpStencilDestroy(VpStencil *s)
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) PetscCall(VecDestroy(&s->up[d]));
   PetscCall(VecDestroy(&s->identity));
+  PetscCall(VecDestroy(&s->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,6 +20,7 @@ typedef struct {
   PetscBool periodic[3];
   Vec       up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
   Vec       identity; /* 1: the row is that of the identity */
+  Vec       factor;   /* what makes rows symmetric, and `up` and `sum` contain; NULL: 1 */
   double    sum[6];   /* [side] sum over its rows of their sums, ... */
   double    inner[6]; /* ... of the couplings to points inside, ... */
   double    along[6]; /* ... of the couplings along the side, ... */
@@ -29,7 +30,7 @@ typedef struct {
   double    typical[3]; /* geometric mean of the couplings along each direction */
 } VpStencil;
 /* Reads an assembled matrix on a DMDA. Ensures: errors on all ranks where it has other entries, positive ones off the diagonal, or is not
-   symmetric. Collective */
+   symmetric and does not become so by a factor of every row. Collective */
 PetscErrorCode VpStencilCreate(Mat, DM da, VpStencil *);
 PetscErrorCode VpStencilDestroy(VpStencil *);
 

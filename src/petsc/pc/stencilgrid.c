@@ -320,7 +320,8 @@ static PetscErrorCode Describe(const VpStencil *s, const Cells *c, PetscBool var
     PetscCall(PetscSNPrintf(says + used, size - used, "%s%s", used ? "; " : "", names[c->side[side]]));
     PetscCall(PetscStrlen(says, &used));
   }
-  PetscCall(PetscSNPrintf(says + used, size - used, "%s", varies ? "; its coefficient varies" : ""));
+  PetscCall(PetscSNPrintf(says + used, size - used, "%s%s", varies ? "; its coefficient varies" : "",
+                          s->factor ? "; rows have a factor each" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

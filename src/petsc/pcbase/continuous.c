@@ -150,7 +150,7 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the diagonal of A with that of the mesh's form. */
+/* Compares the diagonal of A with that of the mesh's form. Multiplies the diagonal by the factor of rows. */
 static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
@@ -162,6 +162,7 @@ static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(rows, &form, rows, &quotient, rows, &row));
+  if (c->factor) PetscCall(VecPointwiseMult(diagonal, diagonal, c->factor));
   PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, form));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = 0; i < rows; i++) {
@@ -378,9 +379,9 @@ PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
   PetscCall(MeasureLoose(pc, diagonal));
   c->scale = 1;
   c->spread[0] = c->spread[1] = 0;
-  if (has) PetscCall(MeasureScale(pc, diagonal));
   PetscCall(MeasureConstants(pc));
   PetscCall(MakeSteps(pc, diagonal));
+  if (has) PetscCall(MeasureScale(pc, diagonal));
   PetscCall(VecDestroy(&diagonal));
   *p = (VpPmat){.dm = c->dm, .op = c->op, .scale = c->scale};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -409,6 +410,7 @@ PetscErrorCode VpContinuousDestroy(PC pc)
   if (!inverse->continuous) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpContinuousReset(pc));
   PetscCall(DMDestroy(&inverse->continuous->dm));
+  PetscCall(VecDestroy(&inverse->continuous->factor));
   PetscCall(PetscFree(inverse->continuous->node));
   PetscCall(PetscFree(inverse->continuous));
   PetscFunctionReturn(PETSC_SUCCESS);

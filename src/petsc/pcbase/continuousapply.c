@@ -9,6 +9,18 @@ static PetscErrorCode Multiply(PC pc, PetscBool transpose, Vec x, Vec y)
   return transpose ? MatMultTranspose(pc->pmat, x, y) : MatMult(pc->pmat, x, y);
 }
 
+/* z = M r by the cycle, with factors of rows. scratch: a vector, which may be r */
+static PetscErrorCode ApplyCycle(PC pc, PetscBool transpose, Vec r, Vec scratch, Vec z)
+{
+  const Vec factor = VpPCBaseData(pc)->continuous->factor;
+
+  PetscFunctionBegin;
+  if (factor && !transpose) PetscCall(VecPointwiseMult(scratch, r, factor));
+  PetscCall(VpPCBaseApplyCycle(pc, transpose, factor && !transpose ? scratch : r, z));
+  if (factor && transpose) PetscCall(VecPointwiseMult(z, z, factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z = B r or z = B^T r. The cycle neither reads nor writes loose entries. */
 static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
 {
@@ -17,11 +29,11 @@ static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
 
   PetscFunctionBegin;
   if (!c->nloose) {
-    PetscCall(VpPCBaseApplyCycle(pc, transpose, r, z));
+    PetscCall(ApplyCycle(pc, transpose, r, rest, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (transpose) {
-    PetscCall(VpPCBaseApplyCycle(pc, PETSC_TRUE, r, z));
+    PetscCall(ApplyCycle(pc, PETSC_TRUE, r, rest, z));
     if (c->coupled) {
       PetscCall(MatMultTranspose(pc->pmat, z, rest));
       PetscCall(VecAYPX(rest, -1, r));
@@ -33,7 +45,7 @@ static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
       PetscCall(MatMult(pc->pmat, x, rest));
       PetscCall(VecAYPX(rest, -1, r));
     }
-    PetscCall(VpPCBaseApplyCycle(pc, PETSC_FALSE, c->coupled ? rest : r, z));
+    PetscCall(ApplyCycle(pc, PETSC_FALSE, c->coupled ? rest : r, rest, z));
   }
   PetscCall(VecAXPY(z, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);

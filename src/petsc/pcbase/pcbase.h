@@ -38,6 +38,7 @@ struct VpContinuous_ {
   PetscObjectId section;         /* then: of a DMPLEX, of which they were made; else 0 */
   char          origin[192];     /* then: what was found there, for -ksp_view */
   PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
+  Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
   VpNodes       nodes;           /* NULL until set up */
   VpOperator    op;              /* of which the weights are */
   PetscReal     scale;           /* median of the quotients of the diagonals of A and of the mesh's form ... */
