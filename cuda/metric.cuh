@@ -7,9 +7,9 @@
       lines:    X = D_x^T X, Y = D_y^T Y, with p = sigma [V] - {F} and r = -[V]/2 of the sides at their ends
       z-lines:  y = scale factor (X + Y + D_z^T .)
 
-   z of a cell beyond that the block has is in shared memory. Only a full matrix G has slopes along a side in F and in D^T H r. A thread takes
-   these for whole lines of a side at a time, so that a value in shared memory is read once for all of a line. In 2D there is no y, and z is
-   y. */
+   z of a cell beyond that the block has is in shared memory. Only a full matrix G has slopes along a side in F and in D^T H r. A thread
+   takes these for whole lines of a side at a time, so that a value in shared memory is read once for all of a line. In 2D there is no y, and
+   z is y. */
 #pragma once
 #include "plan/viewplans.cuh"
 
@@ -369,8 +369,8 @@ __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t nu
   if (!S::Kind::shaped || f.m.spread > 1) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
 }
 
-/* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Requires: all threads of the block call; z is line l
-   of Z along the slowest direction. Ensures: Z, which is in shared memory, is lost. */
+/* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Requires: all threads of the block call; z is line
+   l of Z along the slowest direction. Ensures: Z, which is in shared memory, is lost. */
 template <int DIM, int N, class K>
 __device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, const double (&z)[N], double (&y)[N])
 {

@@ -194,8 +194,8 @@ struct PatchThread {
       return add(__ldg(lambda + (2 + !!ky) * m + y), __ldg(lambda + (4 + !!kz) * m + z));
     }
   }
-  /* Applies F along x, divides by the sums of eigenvalues, and applies B, in place. FACTORS: eigenvalues along d are multiplied by s[d], and
-     s[3] is added to their sums */
+  /* Applies F along x, divides by the sums of eigenvalues, and applies B, in place. FACTORS: eigenvalues along d are multiplied by s[d],
+     and s[3] is added to their sums */
   template <bool FACTORS = false>
   __device__ __forceinline__ void SolveX(const Pack<T, 4> &s = Pack<T, 4>())
   {
