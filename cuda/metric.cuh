@@ -8,8 +8,8 @@
       z-lines:  y = scale factor (X + Y + D_z^T .)
 
    z of a cell beyond that the block has is in shared memory. Only a full matrix G has slopes along a side in F and in D^T H r. A thread
-   takes these for whole lines of a side at a time, so that a value in shared memory is read once for all of a line. In 2D there is no y, and
-   z is y. */
+   takes these for whole lines of a side at a time, so that a value in shared memory is read once for all of a line. In 2D there is no y,
+   and z is y. */
 #pragma once
 #include "plan/viewplans.cuh"
 
