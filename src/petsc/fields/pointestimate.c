@@ -183,7 +183,7 @@ static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
 
-/* to [face] = numbers of a coarse side at the points of its half, times the roots of the weights there. from: the same on the coarse side */
+/* to [face] = numbers of a coarse side at the points of its half, times the roots of the weights there. from: the same on that side */
 static void TakeHalf(const Estimate *e, int half, const double from[], double to[])
 {
   const int n = e->n;
