@@ -3,6 +3,7 @@
 #include "support/plex.h"
 #include "support/problem.h"
 #include "support/refused.h"
+#include "../src/petsc/pc/internal.h"
 #include <petscds.h>
 #include <petscfe.h>
 #include <petscsnes.h>
@@ -238,6 +239,41 @@ static PetscErrorCode all_is_read_off(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same element restriction without the DMPLEX, which says that nodes are Gauss-Lobatto points. */
+static PetscErrorCode other_nodes_are_warned_of(void)
+{
+  const PetscInt n[3] = {4, 4, 1};
+
+  PetscFunctionBeginUser;
+  for (int equispaced = 0; equispaced < 2; equispaced++) {
+    VpContinuous c;
+    PetscBool    warned;
+    PetscInt     ncell;
+    Problem      p;
+    DM           plex;
+    PC           adopting, pc;
+
+    PetscCall(Turned(2, n, PETSC_FALSE, Unit, &plex));
+    PetscCall(ElementProblem(plex, 3, equispaced ? EQUISPACED " -petscdualspace_lagrange_node_endpoints" : "", UnitSides, &p));
+    PetscCall(ReadOptions(&p, PLAIN, PETSC_FALSE));
+    PetscCall(KSPSetUp(p.ksp));
+    PetscCall(KSPGetPC(p.ksp, &adopting));
+    c = VpPCBaseData(adopting)->continuous;
+    PetscCall(DMVPatchDGGetCells(c->dm, &ncell));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(PCVPatchDGSetElementRestriction(pc, c->dm, ncell, c->node));
+    PetscCall(PCSetOperators(pc, p.A, p.A));
+    PetscCall(PCSetUp(pc));
+    warned = (PetscBool)(VpPCBaseData(pc)->warned >> VP_WARN_NODES & 1);
+    TapOk((PetscBool)((int)warned == equispaced && !(VpPCBaseData(adopting)->warned >> VP_WARN_NODES & 1)), "other_nodes_are_warned_of, %s",
+          equispaced ? "equispaced" : "Gauss-Lobatto");
+    PetscCall(PCDestroy(&pc));
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RefusedProblem(Mat A, DM plex, const char text[], const char name[])
 {
   PC pc;
@@ -343,6 +379,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
+  PetscCall(other_nodes_are_warned_of());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());

@@ -150,34 +150,70 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* quotient [*n] = those of the diagonals of A and of the mesh's form where cells have the row; row [*n] */
+static PetscErrorCode Divide(VpContinuous c, Vec diagonal, PetscReal quotient[], PetscInt row[], PetscInt *n)
+{
+  const PetscScalar *d;
+  double            *form;
+
+  PetscFunctionBegin;
+  *n = 0;
+  PetscCall(PetscMalloc1(c->nodes->rows, &form));
+  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, form));
+  PetscCall(VecGetArrayRead(diagonal, &d));
+  for (PetscInt i = 0; i < c->nodes->rows; i++) {
+    if (form[i] <= 0) continue;
+    quotient[*n] = PetscRealPart(d[i]) / form[i];
+    row[(*n)++] = i;
+  }
+  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(PetscFree(form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define VARIES 1e-3 /* Quotients that differ by less are one. */
+
+/* Warns if the diagonal of A is that of nodes at equal distances. quotient [rows], row [rows]: scratch */
+static PetscErrorCode WarnOfNodes(PC pc, Vec diagonal, PetscReal quotient[], PetscInt row[])
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  PetscReal          range[2], median;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  if (c->spread[1] <= (1 + VARIES) * c->spread[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i <= c->nodes->degree; i++) c->nodes->point[i] = (double)i / c->nodes->degree;
+  PetscCall(Divide(c, diagonal, quotient, row, &n));
+  PetscCall(PetscArraycpy(c->nodes->point, c->point, c->nodes->degree + 1));
+  PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, range, &median));
+  if (range[0] > 0 && range[1] <= (1 + VARIES) * range[0])
+    PetscCall(
+      VpWarn(pc, VP_WARN_NODES,
+             "the matrix is that of nodes at equal distances, and the element restriction is for nodes at the Gauss-Lobatto points: "
+             "more iterations. A PetscFE on a DMPLEX may have both"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Compares the diagonal of A with that of the mesh's form. Multiplies the diagonal by the factor of rows. */
 static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   const PetscInt     rows = c->nodes->rows;
-  const PetscScalar *d;
-  double            *form;
   PetscReal         *quotient;
-  PetscInt          *row, n = 0;
+  PetscInt          *row, n;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(rows, &form, rows, &quotient, rows, &row));
+  PetscCall(PetscMalloc2(rows, &quotient, rows, &row));
   if (c->factor) PetscCall(VecPointwiseMult(diagonal, diagonal, c->factor));
-  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, form));
-  PetscCall(VecGetArrayRead(diagonal, &d));
-  for (PetscInt i = 0; i < rows; i++) {
-    if (form[i] <= 0) continue;
-    quotient[n] = PetscRealPart(d[i]) / form[i];
-    row[n++] = i;
-  }
-  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(Divide(c, diagonal, quotient, row, &n));
   PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, c->spread, &c->scale));
   PetscCheck(c->scale > 0 && !PetscIsInfOrNanReal(c->spread[0] + c->spread[1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "The diagonal of the matrix is %g to %g times that of the DM's form: it has to be positive", (double)c->spread[0],
              (double)c->spread[1]);
   if (PetscAbsReal(c->scale - 1) < SMALL) c->scale = 1;
   PetscCall(WarnOfForm(pc, quotient, row, n));
-  PetscCall(PetscFree3(form, quotient, row));
+  PetscCall(WarnOfNodes(pc, diagonal, quotient, row));
+  PetscCall(PetscFree2(quotient, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

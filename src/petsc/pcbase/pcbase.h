@@ -185,7 +185,8 @@ typedef enum {
   VP_WARN_VARIES,
   VP_WARN_UNEVEN,
   VP_WARN_FORM,
-  VP_WARN_SIDES
+  VP_WARN_SIDES,
+  VP_WARN_NODES
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning,
                             PetscBool *wanted); /* tests whether a warning of this kind is wanted and new, as VpWarn() does itself */
