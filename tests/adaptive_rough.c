@@ -167,7 +167,7 @@ static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
   }
   size = PetscAbsScalar(product[0]);
   PetscCall(Nu(dm, p.b, KSPCG, NULL, &nu));
-  TapOk((PetscBool)(size > 0 && PetscAbsScalar(product[0] - product[1]) < 1e-10 * size && nu > 0 && nu < 21),
+  TapOk((PetscBool)(size > 0 && PetscAbsScalar(product[0] - product[1]) < 1e-10 * size && nu > 0 && nu < 24),
         "symmetric_with_sweeps_of_single_cells: %s, %dD, Q%d: %.12g, %.12g; %.1f iterations of CG", fields[r->field], (int)r->dim,
         (int)r->degree, (double)PetscRealPart(product[0]), (double)PetscRealPart(product[1]), (double)nu);
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&z[i]));

@@ -31,8 +31,9 @@
    Gauss: phihat_i = l_i / sqrt(w_i), where l_i is 1 at the i-th of n Gauss points and 0 at the others, and w_i is that point's weight. This
    basis is orthonormal, too. phihat_{n-1-i}(x) = phihat_i(1-x). It is a basis of outer vectors alone.
 
-   Nodes: phihat_i is 1 at the i-th of n nodes and 0 at the others, so coefficients are values there. Nodes are
-   the Gauss-Lobatto points, or lie as symmetrically, the first one at 0. The basis is not orthogonal, and one of continuous functions alone. phihat_{n-1-i}(x) = phihat_i(1-x). */
+   Nodes: phihat_i is 1 at the i-th of n nodes and 0 at the others, so coefficients are values there. Nodes are the Gauss-Lobatto points, or
+   lie as symmetrically, the first one at 0. The basis is not orthogonal, and one of continuous functions alone.
+   phihat_{n-1-i}(x) = phihat_i(1-x). */
 typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN, VP_BASIS_GAUSS, VP_BASIS_NODES } VpBasisType;
 
 /* The rule by which masses are found. Lobatto, with n points: all masses are exact but that of the Legendre polynomial of degree k = n - 1,
