@@ -14,7 +14,7 @@ static const VpPrefers VpCudaPrefers = {.matrix = PetscDefined(HAVE_CUDA) ? "aij
                                         .gather_cells = 4096,
                                         .gather_unknowns = 0,
                                         .most_columns = 1 << 20,
-                                        .unlike = 1.15,
+                                        .unlike = 1.25,
                                         .most_dense = 10000,
                                         .coarse_stays = PETSC_TRUE,
                                         .coarse_fits = PETSC_TRUE,

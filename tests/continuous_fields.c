@@ -297,6 +297,7 @@ static PetscErrorCode bad_input_is_refused(void)
   Refused(DMSetUp(dm), "-dm_vpatchdg_continuous needs cells of one level", "cells of several levels");
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 0, NULL, NULL));
   PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_STAR));
+  PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
   Refused(DMSetUp(dm), "needs boxes, whose cells have the same directions", "cells of trees");
   PetscCall(DMVPatchDGGetContinuous(dm, &mine));
   TapOk(mine, "bad_input_is_refused and changes nothing");

@@ -84,6 +84,7 @@ static PetscErrorCode iterations_are_as_published(void)
   static const char *const ways[] = {"-ksp_type fgmres -ksp_gmres_restart 200 -pc_vpatchdg_jacobi none",
                                      "-ksp_type fgmres -ksp_gmres_restart 200 -pc_vpatchdg_jacobi both",
                                      "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric -pc_vpatchdg_jacobi none"};
+  const double             coarser = VpIsDevice(TestBackend()); /* fits of patches cost up to one more */
   PetscMPIInt              size;
 
   PetscFunctionBeginUser;
@@ -96,7 +97,7 @@ static PetscErrorCode iterations_are_as_published(void)
       PetscCall(Measure(PETSC_COMM_WORLD, i, ways[way], &nu));
       alone = nu;
       if (size == 2 && way != 1) PetscCall(Measure(PETSC_COMM_SELF, i, ways[way], &alone));
-      TapOk((PetscBool)(fabs(nu - rows[i].nu[way]) <= 0.5 && fabs(nu - alone) <= 0.3),
+      TapOk((PetscBool)(fabs(nu - rows[i].nu[way]) <= coarser + 0.5 && fabs(nu - alone) <= 0.3),
             "iterations_are_as_published, %dD Q%d %s%s, %s: %.2f for %.1f, %.2f on one rank", (int)rows[i].dim, (int)rows[i].degree,
             rows[i].options, rows[i].kind == ONE ? "" : ", at points", strstr(ways[way], "-pc_vpatchdg"), nu, rows[i].nu[way], alone);
     }
