@@ -65,7 +65,7 @@ link      = $(call begin,LD); $(CC) $(CFLAGS) $(sanitize)
 fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 
 # the kernels are compiled once for every precision and dimension, but those of points and of metrics only in double
-kernels   = $(filter-out %/backend.c %/dense.c %/nodes.c,$(wildcard src/kernels/host/*.c))
+kernels   = $(filter-out %/backend.c %/dense.c %/nodes.c %/maps.c %/pullback.c,$(wildcard src/kernels/host/*.c))
 variants  = f2 f3 d2 d3
 variant   = $(filter-out %/points.f2.o %/points.f3.o %/metric.f2.o %/metric.f3.o,$(kernels:src/%.c=$(BUILD)/obj/%.$1.o))
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
@@ -101,7 +101,7 @@ endef
 $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
 # what set-up spends its time on where cells are mapped
-$(addprefix $(BUILD)/obj/,mesh/map.o level/metric/metric.o level/metric/pullback.o level/metric/definite.o): kind = $(fast)
+$(addprefix $(BUILD)/obj/,kernels/host/maps.o kernels/host/pullback.o level/metric/definite.o): kind = $(fast)
 # the one file that starts threads
 $(BUILD)/obj/base/threads.o: kind = $(OPENMP)
 # the one file that asks whether there is CUDA

@@ -3,53 +3,88 @@
 #include "slopes.cuh"
 #include "plan/viewplans.cuh"
 
+/* `grid` is number j of the grids that make `stride` numbers a point, or places->rows if places have a `turn`. */
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
-  EvaluateGrids(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, int stride, const double *x, double *values)
+  EvaluateGrids(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, const __grid_constant__ Roots roots, int j,
+                int stride, const double *x, double *values)
 {
   typedef PointLaunch<DIM, N, Q> L;
   __shared__ double              s[L::size];
   const int32_t                  i = blockIdx.x * L::cells + threadIdx.x / L::lines, at = i < places.n ? i : places.n - 1;
-  const Place                    place = FindPlace(places, grid, at);
-  double                        *to = values + (size_t)at * VpGridSize(&grid) * stride;
+  const Place                    place = FindPlace(places, grid, roots, Power(N, DIM), at);
+  const size_t                   first = (size_t)at * VpGridSize(&grid);
+  const double                  *from = x + (size_t)place.cell * Power(N, DIM);
 
-  ContractGrid<DIM, N, Q, false>(grid, x + (size_t)place.cell * Power(N, DIM), s, [=](int k, double v) {
-    if (i < places.n) to[k * stride] = place.factor * v;
-  });
+  ContractGrid<DIM, N, Q, false>(
+    grid, [=](int k) { return place.Root(k) * from[k]; }, s,
+    [=](int k, double v) {
+      if (i < places.n && !places.turn) values[(first + k) * stride + j] = place.factor * v;
+      for (int r = 0; i < places.n && r < places.rows; r++) {
+        const size_t to = (first + k) * places.rows + r;
+
+        values[to] = (j ? values[to] : 0.) + places.turn[to * DIM + j] * place.factor * v;
+      }
+    });
 }
 
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
-  IntegrateGrids(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, bool add, const double *values, double *b)
+  IntegrateGrids(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, const __grid_constant__ Roots roots,
+                 bool add, const double *values, double *b)
 {
   typedef PointLaunch<DIM, N, Q> L;
   __shared__ double              s[L::size];
   const int32_t                  i = blockIdx.x * L::cells + threadIdx.x / L::lines, at = i < places.n ? i : places.n - 1;
-  const Place                    place = FindPlace(places, grid, at);
+  const Place                    place = FindPlace(places, grid, roots, Power(N, DIM), at);
+  const size_t                   first = (size_t)at * VpGridSize(&grid);
   double                        *to = b + (size_t)place.cell * Power(N, DIM);
 
-  ContractGrid<DIM, N, Q, true>(grid, values + (size_t)at * VpGridSize(&grid), s, [=](int k, double v) {
-    if (i < places.n) to[k] = (add ? to[k] : 0.) + place.factor * v;
-  });
+  ContractGrid<DIM, N, Q, true>(
+    grid, [=](int k) { return values[first + k] * (places.measure ? places.measure[first + k] : 1.); }, s,
+    [=](int k, double v) {
+      if (i < places.n) to[k] = (add ? to[k] : 0.) + place.factor * place.Root(k) * v;
+    });
 }
 
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
-  GridDistance(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, int stride, const double *x,
-               const double *values, double *partial)
+  GridDistance(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, const __grid_constant__ Roots roots,
+               int stride, const double *x, const double *values, double *partial)
 {
   typedef PointLaunch<DIM, N, Q> L;
   __shared__ double              s[L::size];
   const int32_t                  i = blockIdx.x * L::cells + threadIdx.x / L::lines, at = i < places.n ? i : places.n - 1;
-  const Place                    place = FindPlace(places, grid, at);
-  const double                  *of = values + (size_t)at * VpGridSize(&grid) * stride;
+  const Place                    place = FindPlace(places, grid, roots, Power(N, DIM), at);
+  const size_t                   first = (size_t)at * VpGridSize(&grid);
+  const double                  *from = x + (size_t)place.cell * Power(N, DIM);
   double                         sum = 0;
 
-  ContractGrid<DIM, N, Q, false>(grid, x + (size_t)place.cell * Power(N, DIM), s, [&](int k, double v) {
-    const double e = place.factor * v - of[k * stride];
-    sum += WeightOf(grid, k) * e * e;
-  });
+  ContractGrid<DIM, N, Q, false>(
+    grid, [=](int k) { return place.Root(k) * from[k]; }, s,
+    [&](int k, double v) {
+      const double e = place.factor * v - values[(first + k) * stride];
+      sum += WeightOf(grid, k) * (places.measure ? places.measure[first + k] : 1.) * e * e;
+    });
   BlockSum(i < places.n ? place.volume * sum : 0., partial);
+}
+
+/* the same from two functions' numbers at the points, places.rows of each */
+template <int DIM>
+__global__ void NumbersDistance(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, const double *u,
+                                const double *v, double *partial)
+{
+  const int    size = VpGridSize(&grid), rows = places.rows;
+  const size_t count = (size_t)places.n * size * rows;
+  double       sum = 0;
+
+  for (size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += (size_t)gridDim.x * blockDim.x) {
+    const size_t  point = t / rows;
+    const double *h = places.bounds + 6 * (point / size) + 3, e = u[t] - v[t];
+
+    sum += h[0] * h[1] * h[2] * WeightOf(grid, (int)(point % size)) * (places.measure ? places.measure[point] : 1.) * e * e;
+  }
+  BlockSum(sum, partial);
 }
 
 /* The threads of a block write about 2048 numbers. Q: points per direction, or 0: any grid. Positions of points are read from shared
@@ -83,16 +118,18 @@ __global__ void __launch_bounds__(CoordinateLaunch<DIM, Q>::threads)
 
 /* one warp per point */
 template <int DIM, int N>
-__global__ void ProbeCells(int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+__global__ void ProbeCells(const __grid_constant__ Roots roots, int32_t count, const int32_t *cell, const double *basis, const double *x,
+                           double *values)
 {
   const int32_t i = blockIdx.x * blockDim.y + threadIdx.y;
-  const double *b = basis + (size_t)i * DIM * N, *u;
+  const double *b = basis + (size_t)i * DIM * N, *u, *root;
   double        sum = 0;
 
   if (i >= count) return;
   u = x + (size_t)cell[i] * Power(N, DIM);
+  root = roots.root ? roots.root + (size_t)(cell[i] % roots.period) * Power(N, DIM) : NULL;
   for (int k = threadIdx.x; k < Power(N, DIM); k += VP_WARP)
-    sum += u[k] * b[k % N] * b[N + k / N % N] * (DIM == 3 ? b[(DIM - 1) * N + k / (N * N)] : 1.);
+    sum += (root ? root[k] : 1.) * u[k] * b[k % N] * b[N + k / N % N] * (DIM == 3 ? b[(DIM - 1) * N + k / (N * N)] : 1.);
   for (int o = VP_WARP / 2; o; o /= 2) sum += __shfl_down_sync(0xffffffff, sum, o);
   if (threadIdx.x == 0) values[i] = sum;
 }
@@ -122,68 +159,91 @@ struct Points {
                           *grid, x);
     };
 
+    if (places->point) return VpBackendCuda.copy(places->point, (size_t)places->n * VpGridSize(grid) * DIM * sizeof(*x), x);
     return ForGrid(grid, launch);
   }
 
-  static PetscErrorCode Evaluate(const VpView *, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values)
+  static PetscErrorCode Evaluate(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values)
   {
-    auto launch = [=](auto q) {
+    const Roots roots(view);
+    auto        launch = [=](auto q) {
       constexpr int                  Q = decltype(q)::value;
       typedef PointLaunch<DIM, N, Q> L;
       const VpLaunch                 l = {VpBlocks(places->n, L::cells), L::threads};
 
       PetscFunctionBegin;
       if constexpr (Q > 0) {
-        if (Slopes<DIM, N, Q>::Fits(n, grid)) {
+        if (!roots.root && Slopes<DIM, N, Q>::Fits(n, grid)) {
           PetscCall(VpCudaLaunch("evaluate", EvaluateSlopes<DIM, N, Q>, l, *places, Slopes<DIM, N, Q>(grid), x, values));
           PetscFunctionReturn(PETSC_SUCCESS);
         }
       }
-      for (int i = 0; i < n; i++) PetscCall(VpCudaLaunch("evaluate", EvaluateGrids<DIM, N, Q>, l, *places, grid[i], n, x, values + i));
+      for (int i = 0; i < n; i++)
+        PetscCall(VpCudaLaunch("evaluate", EvaluateGrids<DIM, N, Q>, l, *places, grid[i], roots, i, n, x, values));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
     return ForGrid(grid, launch);
   }
 
-  static PetscErrorCode Integrate(const VpView *, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values,
+  static PetscErrorCode Integrate(const VpView *view, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values,
                                   double *b)
   {
+    const Roots roots(view);
+
     return ForGrid(grid, [=](auto q) {
       typedef PointLaunch<DIM, N, decltype(q)::value> L;
 
       return VpCudaLaunch("integrate", IntegrateGrids<DIM, N, decltype(q)::value>, {VpBlocks(places->n, L::cells), L::threads}, *places,
-                          *grid, add, values, b);
+                          *grid, roots, add, values, b);
     });
   }
 
-  static PetscErrorCode Probe(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+  static PetscErrorCode Probe(const VpView *view, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
   {
-    return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, count, cell, basis, x, values);
+    return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, Roots(view), count, cell, basis,
+                        x, values);
+  }
+
+  /* Where places turn derivatives, all of these must be known before there are squares. */
+  static PetscErrorCode TurnedDistance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
+                                       const double *values, int blocks, double *partial)
+  {
+    void *u;
+
+    PetscFunctionBegin;
+    PetscCall(VpBackendCuda.borrow((size_t)places->n * VpGridSize(grid) * places->rows * sizeof(double), "gradients at points", &u));
+    PetscCall(Evaluate(view, places, n, grid, x, (double *)u));
+    PetscCall(VpCudaLaunch("distance", NumbersDistance<DIM>, {blocks, VP_THREADS}, *places, grid[0], (const double *)u, values, partial));
+    PetscCall(VpBackendCuda.give_back(u));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* The blocks' sums of all grids are added up. */
   static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                  const double *values, double *sum)
   {
-    VpArray *sums = NULL;
-    double   part = 0;
-    auto     fill = [=](VpArray *array) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &array->p); };
-    auto     launch = [&](auto q) {
+    const Roots roots(view);
+    VpArray    *sums = NULL;
+    double      part = 0;
+    auto        fill = [=](VpArray *array) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &array->p); };
+    auto        launch = [&](auto q) {
       constexpr int                  Q = decltype(q)::value;
       typedef PointLaunch<DIM, N, Q> L;
       const int                      blocks = VpBlocks(places->n, L::cells);
       const VpLaunch                 l = {blocks, L::threads};
       double                        *partial = (double *)sums->p;
-      bool                           done = false;
+      bool                           done = places->turn;
 
       PetscFunctionBegin;
-      if constexpr (Q > 0) {
-        done = Slopes<DIM, N, Q>::Fits(n, grid);
+      if (done) PetscCall(TurnedDistance(view, places, n, grid, x, values, blocks, partial));
+      else if constexpr (Q > 0) {
+        done = !roots.root && Slopes<DIM, N, Q>::Fits(n, grid);
         if (done) PetscCall(VpCudaLaunch("distance", SlopeDistance<DIM, N, Q>, l, *places, Slopes<DIM, N, Q>(grid), x, values, partial));
       }
       for (int i = 0; !done && i < n; i++)
-        PetscCall(VpCudaLaunch("distance", GridDistance<DIM, N, Q>, l, *places, grid[i], n, x, values + i, partial + (size_t)i * blocks));
+        PetscCall(
+                 VpCudaLaunch("distance", GridDistance<DIM, N, Q>, l, *places, grid[i], roots, n, x, values + i, partial + (size_t)i * blocks));
       PetscCall(VpCudaSums(1, done ? blocks : n * blocks, partial, &part));
       PetscFunctionReturn(PETSC_SUCCESS);
     };

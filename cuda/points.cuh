@@ -8,13 +8,29 @@ struct PointShape : LineShape<Power(Q, DIM - 1)> {
   static constexpr int size = Power(Q, DIM - 1) * (Q | 1);
 };
 
-/* what a thread block knows of a cell */
-struct Place {
-  int32_t cell;
-  double  factor, volume;
+/* the roots of mapped cells (VpMetricView), or NULL */
+struct Roots {
+  const double *root;
+  int32_t       period;
+
+  explicit Roots(const VpView *view) : root(view->metric.root), period(view->metric.period)
+  {
+  }
 };
 
-__device__ __forceinline__ Place FindPlace(const VpPlaces &places, const VpGrid &grid, int32_t i)
+/* what a thread block knows of a cell */
+struct Place {
+  int32_t       cell;
+  double        factor, volume;
+  const double *root;
+
+  __device__ __forceinline__ double Root(int k) const
+  {
+    return root ? root[k] : 1.;
+  }
+};
+
+__device__ __forceinline__ Place FindPlace(const VpPlaces &places, const VpGrid &grid, const Roots &roots, int values, int32_t i)
 {
   const double *size = places.bounds + 6 * (size_t)i + 3, h[3] = {size[0], size[1], size[2]};
   Place         p;
@@ -22,6 +38,7 @@ __device__ __forceinline__ Place FindPlace(const VpPlaces &places, const VpGrid 
   p.cell = places.list ? places.list[i] : places.first + i;
   p.factor = sqrt(VpGridPower(grid.power, h)) * (places.weight ? places.weight[i] : 1.);
   p.volume = h[0] * h[1] * h[2];
+  p.root = roots.root ? roots.root + (size_t)(p.cell % roots.period) * values : NULL;
   return p;
 }
 
@@ -50,16 +67,16 @@ __device__ __forceinline__ void ContractLine(const double *A, const double *in, 
   }
 }
 
-/* Calls to(k, v) for the values number k of a cell, after the grid's matrices (BACK: their transposes) on `from`; s: twice the shape's
-   size */
-template <int DIM, int N, int Q, bool BACK, class To>
-__device__ __forceinline__ void ContractPlace(const VpGrid &grid, const double *from, double *s, int l, To to)
+/* Calls to(k, v) for the values number k of a cell, after the grid's matrices (BACK: their transposes) on the numbers from(k); s: twice the
+   shape's size */
+template <int DIM, int N, int Q, bool BACK, class From, class To>
+__device__ __forceinline__ void ContractPlace(const VpGrid &grid, From from, double *s, int l, To to)
 {
   typedef PointShape<DIM, N, Q> S;
   constexpr int                 C = BACK ? Q : N, R = BACK ? N : Q, last = Power(R, DIM - 1);
   double                       *other = s + S::size;
 
-  for (int k = l; k < Power(C, DIM); k += S::lines) s[k % C + k / C * (C | 1)] = from[k];
+  for (int k = l; k < Power(C, DIM); k += S::lines) s[k % C + k / C * (C | 1)] = from(k);
   __syncthreads();
   if (l < Power(C, DIM - 1)) ContractLine<0, C, C, R, C, BACK>(grid.matrix[0], s, l, [=](int r, double v) { other[l * (R | 1) + r] = v; });
   __syncthreads();
@@ -72,10 +89,10 @@ __device__ __forceinline__ void ContractPlace(const VpGrid &grid, const double *
 }
 
 /* the same for any grid, by all threads of a block; s: twice VP_MAX_NQ^DIM */
-template <int DIM, int N, bool BACK, class To>
-__device__ __forceinline__ void ContractAny(const VpGrid &grid, const double *from, double *s, To to)
+template <int DIM, int N, bool BACK, class From, class To>
+__device__ __forceinline__ void ContractAny(const VpGrid &grid, From from, double *s, To to)
 {
-  const double *in = from;
+  const double *in = NULL;
   int           extent[3] = {1, 1, 1};
 
   UNROLL (int d = 0; d < DIM; d++) extent[d] = BACK ? grid.count[d] : N;
@@ -85,11 +102,11 @@ __device__ __forceinline__ void ContractAny(const VpGrid &grid, const double *fr
     double   *out = s + (d % 2) * Power(VP_MAX_NQ, DIM);
 
     for (int t = threadIdx.x; t < count; t += blockDim.x) {
-      const int     r = t / inner % rows;
-      const double *v = in + t / inner / rows * cols * inner + t % inner;
-      double        sum = 0;
+      const int r = t / inner % rows, first = t / inner / rows * cols * inner + t % inner;
+      double    sum = 0;
 
-      for (int c = 0; c < cols; c++) sum += grid.matrix[d][r * step_row + c * step_col] * v[c * inner];
+      for (int c = 0; c < cols; c++)
+        sum += grid.matrix[d][r * step_row + c * step_col] * (d == 0 ? from(first + c * inner) : in[first + c * inner]);
       if (d < DIM - 1) out[t] = sum;
       else to(t, sum);
     }
@@ -110,8 +127,8 @@ struct PointLaunch<DIM, N, 0> {
   static constexpr int cells = 1, threads = 128, size = 2 * Power(VP_MAX_NQ, DIM), lines = 128;
 };
 
-template <int DIM, int N, int Q, bool BACK, class To>
-__device__ __forceinline__ void ContractGrid(const VpGrid &grid, const double *from, double *s, To to)
+template <int DIM, int N, int Q, bool BACK, class From, class To>
+__device__ __forceinline__ void ContractGrid(const VpGrid &grid, From from, double *s, To to)
 {
   typedef PointLaunch<DIM, N, Q> L;
 

@@ -36,7 +36,7 @@ static PetscErrorCode Gradients(PetscInt dim, PetscInt n, const PetscReal x[], c
 }
 
 /* a problem with all kinds of data and a coefficient that varies */
-static PetscErrorCode CreateDM(PetscInt dim, const VpBackend *device, DM *dm)
+static PetscErrorCode CreateDM(PetscInt dim, const char map[], const VpBackend *device, DM *dm)
 {
   const VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_ROBIN,
                                         VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_ROBIN};
@@ -46,13 +46,16 @@ static PetscErrorCode CreateDM(PetscInt dim, const VpBackend *device, DM *dm)
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 2, dm));
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(PetscOptionsInsertString(NULL, map));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(PetscOptionsClear(NULL));
   PetscCall(DMSetUp(*dm));
+  if (device) PetscCall(Pretend(*dm, device, VP_TRANSPORT_HOST)); /* before the coefficient, which makes the operator anew */
   PetscCall(DMVPatchDGGetCells(*dm, &n));
   PetscCall(PetscMalloc1(n, &a));
   for (PetscInt i = 0; i < n; i++) a[i] = 1 + (PetscReal)(i % 7);
   PetscCall(DMVPatchDGSetCoefficient(*dm, a));
   PetscCall(PetscFree(a));
-  if (device) PetscCall(Pretend(*dm, device, VP_TRANSPORT_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,7 +73,7 @@ static PetscErrorCode Use(DM dm, PetscMemType where, Vec v[4], PetscReal error[4
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, PetscMemType where)
+static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, const char map[], PetscMemType where)
 {
   VpBackend device = PretendedBackend(PETSC_FALSE);
   Vec       v[2][4];
@@ -82,7 +85,7 @@ static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, PetscMemTyp
   for (int i = 0; i < 2; i++) {
     DM dm;
 
-    PetscCall(CreateDM(dim, i ? &device : NULL, &dm));
+    PetscCall(CreateDM(dim, map, i ? &device : NULL, &dm));
     PetscCall(Use(dm, i ? where : PETSC_MEMTYPE_HOST, v[i], error[i]));
     PetscCall(DMDestroy(&dm));
   }
@@ -94,8 +97,8 @@ static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, PetscMemTyp
     worst = PetscMax(worst, PetscAbsReal(error[1][i] / error[0][i] - 1));
     for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k][i]));
   }
-  TapOk((PetscBool)(same && worst < 1e-13), "device_makes_what_the_host_makes, %dD, functions of %s memory: %d, errors %.1e", (int)dim,
-        PetscMemTypeHost(where) ? "host" : "device", same, (double)worst);
+  TapOk((PetscBool)(same && worst < 1e-13), "device_makes_what_the_host_makes, %dD, %s, functions of %s memory: %d, errors %.1e", (int)dim,
+        map, PetscMemTypeHost(where) ? "host" : "device", same, (double)worst);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,9 +111,11 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return TapSkip("PETSc has CUDA, and there is no GPU");
   }
-  for (PetscInt dim = 2; dim <= 3; dim++) {
-    PetscCall(device_makes_what_the_host_makes(dim, PETSC_MEMTYPE_HOST));
-    PetscCall(device_makes_what_the_host_makes(dim, PETSC_MEMTYPE_CUDA));
+  for (int i = 0; i < 12; i++) {
+    static const char *const maps[] = {"", "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60",
+                                       "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"};
+
+    PetscCall(device_makes_what_the_host_makes(2 + i % 2, maps[i / 4], i / 2 % 2 ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

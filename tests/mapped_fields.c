@@ -344,9 +344,6 @@ static PetscErrorCode Solve(DM dm)
   PetscCall(VecDuplicate(b, &c));
   PetscCall(DMVPatchDGComputeRHS(dm, NULL, Function, Flux, NULL, b));
   PetscCall(DMVPatchDGComputeRHSBatch(dm, NULL, Functions, Fluxes, PETSC_MEMTYPE_HOST, NULL, c));
-  if (VpIsDevice(TestBackend()))
-    Refused(DMVPatchDGComputeRHSBatch(dm, NULL, Functions, NULL, PETSC_MEMTYPE_CUDA, NULL, b), "points of mapped cells are on the host",
-            "functions of device memory with a map");
   PetscCall(Difference(b, c, &difference));
   TapOk((PetscBool)(difference < 1e-12), "batches_give_the_same_right_hand_side: %s, %.1e", now->map, difference);
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -3,8 +3,9 @@
 #include "support/backend.h"
 #include "../src/petsc/dm/internal.h"
 #include "../src/petsc/fields/fields.h"
+#include "../src/level/internal.h"
 
-/* numbers: of the coefficient at a point, or 0 */
+/* numbers: of the coefficient at a point, or 0; -1: one that changes much inside of cells */
 static const struct {
   int         numbers;
   const char *options;
@@ -35,6 +36,8 @@ static const struct {
   {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_upper 1,2,3"},
   {2, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 2"},
   {3, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_refine 1 -dm_vpatchdg_geometry_precision single"},
+  {-1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 1"},
+  {-1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1 -dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"},
   {6, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 1"},
   {1, "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_geometry_precision single"},
   {1, "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 50 "
@@ -43,13 +46,14 @@ static const struct {
       "-dm_vpatchdg_boundary robin -dm_vpatchdg_geometry_precision single"},
 };
 
-/* (1 + x) D, where D is a matrix of these many numbers */
+/* (1 + x) D, where D is a matrix of these many numbers; exp(5 x) for -1 */
 static PetscErrorCode Coefficient(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
 {
   static const PetscReal D[6] = {1, 0.2, 0.1, 2, 0.3, 3}, diagonal[3] = {1, 2, 3};
   const int              numbers = *(int *)ctx;
 
   for (PetscInt i = 0; i < n; i++) {
+    if (numbers < 0) *a++ = exp(5 * x[i * dim]);
     for (int c = 0; c < numbers; c++) *a++ = (1 + x[i * dim]) * (numbers > dim ? D[c] : diagonal[c]);
   }
   return 0;
@@ -109,6 +113,73 @@ static PetscErrorCode Agree(const Both *b, VpPrecision precision, VpPrecision co
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
   near = (PetscBool)(sqrt(sum[0]) <= (computed == VP_DOUBLE ? 1e-13 : 1e-6) * sqrt(sum[1]) && sum[1] > 0);
   TapOk(near, "%s: %.1e, %s", what, sqrt(sum[0] / sum[1]), b->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* an array of the metrics that both backends have made, or none */
+static PetscErrorCode Made(const Both *b, VpPrecision precision, size_t n, const void *host, const void *device, const char what[])
+{
+  const size_t bytes = n * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
+  const void  *from[PLACES] = {host, device};
+  void        *p[PLACES];
+
+  PetscFunctionBeginUser;
+  PetscCheck(!host == !device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "One metric has %s, the other has none", what);
+  if (!host) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < PLACES; i++) {
+    PetscCall(b->backend[i]->alloc(bytes, "a test", &p[i]));
+    PetscCall(b->backend[i]->copy(from[i], bytes, p[i]));
+  }
+  PetscCall(Agree(b, precision, precision, n, p, what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the largest relative difference of n positive numbers */
+static double Differ(size_t n, const double a[], const double b[])
+{
+  double most = 0;
+
+  for (size_t i = 0; i < n; i++) most = PetscMax(most, fabs(a[i] - b[i]) / PetscMax(fabs(a[i]), 1e-300));
+  return most;
+}
+
+static PetscErrorCode makings_agree(const Both *b)
+{
+  const VpMetric m = b->outer[HOST]->problem.metric, d = b->outer[DEVICE]->problem.metric;
+  const int      dim = b->mesh->dim, n = b->outer[HOST]->basis.n;
+  const size_t   cells = (size_t)b->mesh->nown, face = b->ndof / (size_t)n, rows = (size_t)VpMetricRows(dim, m->components);
+  const double   of[2][6] = {{m->kappa, m->typical, m->variation, m->dilation, m->reaction + 1, m->penalty + 1},
+                             {d->kappa, d->typical, d->variation, d->dilation, d->reaction + 1, d->penalty + 1}};
+  double         worst = PetscMax(Differ(cells * (size_t)dim, m->mean, d->mean), Differ(6, of[0], of[1]));
+
+  PetscFunctionBeginUser;
+  PetscCheck(!VpIsDevice(m->arrays.backend) && d->arrays.backend == b->backend[DEVICE], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Wrong backends");
+  worst = PetscMax(worst, Differ(cells, m->masses, d->masses));
+  worst = PetscMax(worst, Differ(cells, m->volumes, d->volumes));
+  worst = PetscMax(worst, Differ(cells, m->shares, d->shares));
+  for (int side = 0; side < 2 * dim; side++) {
+    int32_t count[VP_GIVEN_KINDS] = {0};
+
+    for (int32_t c = 0; c < b->mesh->nown; c++) {
+      const VpSide kind = VpDomainSide(b->mesh->geometry->domain, VpMeshNeighbor(b->mesh, c, side));
+
+      count[VpIsCondition(kind) ? VpConditions[kind].given : 0]++;
+    }
+    worst = PetscMax(worst, Differ((size_t)m->nflux[side] * face, m->flux[side], d->flux[side]));
+    for (size_t at = 0; at < (size_t)count[VP_GIVEN_VALUE] * rows * face; at += rows * face) /* those of tangents may cancel */
+      worst = PetscMax(worst, Differ(face, m->outflow[VP_GIVEN_VALUE][side] + at, d->outflow[VP_GIVEN_VALUE][side] + at));
+  }
+  TapOk((PetscBool)(worst < 1e-11), "makings_agree, numbers of cells and sides: %.1e, %s", worst, b->name);
+  PetscCall(Made(b, m->precision, cells * (size_t)(m->shape ? 1 : m->components) * b->ndof, m->cell, d->cell, "makings_agree, G"));
+  PetscCall(Made(b, m->precision, cells * VpMetricSideNumbers(m, dim), m->side, d->side, "makings_agree, H"));
+  PetscCall(Made(b, m->precision, b->own, m->factor, d->factor, "makings_agree, factors"));
+  PetscCall(Made(b, VP_DOUBLE, cells * (size_t)VpMetricShape(dim, m->components), m->shape, d->shape, "makings_agree, shapes"));
+  PetscCall(Made(b, VP_DOUBLE, cells * 2 * (size_t)dim * face, m->beyond, d->beyond, "makings_agree, beyond"));
+  PetscCall(Made(b, VP_DOUBLE, cells, m->eta, d->eta, "makings_agree, penalties"));
+  PetscCall(Made(b, VP_DOUBLE, cells, m->scale, d->scale, "makings_agree, scales"));
+  PetscCall(Made(b, VP_DOUBLE, b->own, m->root, d->root, "makings_agree, roots"));
+  PetscCall(Made(b, VP_DOUBLE, b->own, m->mass, d->mass, "makings_agree, masses"));
+  PetscCall(Made(b, VP_DOUBLE, b->own, m->entry, d->entry, "makings_agree, entries"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,31 +324,39 @@ static PetscErrorCode sides_agree(const Both *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Compare(const VpBackend *device, int numbers, const char options[])
+static PetscErrorCode CreateDM(VPatchDGBackend where, int *numbers, const char options[], DM *dm)
 {
-  Both b = {.name = options, .backend = {&VpBackendHost, device}};
-  DM   dm;
-
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsClear(NULL));
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
-  PetscCall(DMSetType(dm, DMVPATCHDG));
-  PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
-  PetscCall(DMSetFromOptions(dm));
-  if (numbers) PetscCall(DMVPatchDGSetCoefficientFunction(dm, numbers, Coefficient, PETSC_MEMTYPE_HOST, &numbers));
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMVPatchDGGetLevel(dm, &b.outer[HOST]));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(DMVPatchDGSetBackend(*dm, where));
+  PetscCall(DMSetFromOptions(*dm));
+  if (*numbers) PetscCall(DMVPatchDGSetCoefficientFunction(*dm, abs(*numbers), Coefficient, PETSC_MEMTYPE_HOST, numbers));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const VpBackend *device, int numbers, const char options[])
+{
+  Both b = {.name = options, .backend = {&VpBackendHost, device}};
+  DM   dm[PLACES];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < PLACES; i++) {
+    PetscCall(CreateDM(i ? VPATCHDG_BACKEND_CUDA : VPATCHDG_BACKEND_HOST, &numbers, options, &dm[i]));
+    PetscCall(DMVPatchDGGetLevel(dm[i], &b.outer[i]));
+  }
   b.mesh = b.outer[HOST]->mesh;
   b.ndof = (size_t)PetscPowInt(b.outer[HOST]->basis.n, b.mesh->dim);
   b.own = (size_t)b.mesh->nown * b.ndof;
-  PetscCall(VpLevelCreateOuter(b.mesh, &b.outer[HOST]->problem, device, &b.outer[DEVICE]));
+  PetscCall(makings_agree(&b));
   PetscCall(products_agree(&b));
   PetscCall(traces_agree(&b));
   for (int p = 0; p < 2; p++) PetscCall(conversions_agree(&b, p ? VP_DOUBLE : VP_SINGLE));
   PetscCall(sides_agree(&b));
-  PetscCall(VpLevelDestroy(&b.outer[DEVICE]));
-  PetscCall(DMDestroy(&dm));
+  for (int i = 0; i < PLACES; i++) PetscCall(DMDestroy(&dm[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -272,6 +272,7 @@ static PetscErrorCode SetUpTrees(const Trees *t, PetscBool apart)
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, t->dim, 2, 1, &dm));
+  PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
   for (int i = 0; i < t->ntree << t->dim; i++) {
     corner[i] = t->corner[i];
     for (int d = 0; d < t->dim; d++) node[i * t->dim + d] = t->x[t->corner[i]][d] + (apart && i < 1 << t->dim ? 1e-6 : 0);

@@ -129,6 +129,8 @@ VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesO
 PetscErrorCode VpCudaMetricApply(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
 PetscErrorCode VpCudaMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
 PetscErrorCode VpCudaMetricUnpack(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
+/* pullback.cu */
+extern const VpMakers VpCudaMakers;
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);

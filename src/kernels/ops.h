@@ -1,7 +1,7 @@
 /* The contract between the algorithm and its backends: the kernels. views.h has the data that they see. */
 #pragma once
 #include "messages.h"
-#include "views.h"
+#include "pullback.h"
 
 /* The kernels. A kernel works on the range [first, last), or on n items of a list, which is on the backend.
 
@@ -89,6 +89,28 @@ typedef struct {
   PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, const VpPlaces *, const double *given, double *b);
 } VpOps;
 
+/* The making of a metric. Each of these begins with the results of those before it. */
+typedef struct {
+  /* Sets G, H = row d of G towards the outside, `seen` of own cells, root, mass and `made`. */
+  PetscErrorCode (*points)(const VpMaking *);
+  /* Multiplies H by 2 w, and sets `beyond` = 2 w' G_dd' of the cell beyond, at a boundary G_dd. Sets made->jump. Does nothing where sides
+     hang. Requires: `seen` of cells beyond */
+  PetscErrorCode (*weigh)(const VpMaking *);
+  /* Sets `beyond` as in VpMetricView, but where sides hang. */
+  PetscErrorCode (*finish)(const VpMaking *);
+  /* entry = root a^(1/4), for K = a. Changes mean, volume and share of `made` to those of this entry. */
+  PetscErrorCode (*scale)(const VpMaking *, double *entry);
+  /* so [ncell] = what is so of a cell's numbers, bits. rounding: of equal numbers that were computed at different points, a fraction */
+  PetscErrorCode (*compare)(const VpMaking *, double rounding, int32_t *so);
+  /* shape [ncell] as in VpMetricView */
+  PetscErrorCode (*shapes)(const VpMaking *, double *shape);
+  /* to [n][count] = numbers in a precision */
+  PetscErrorCode (*numbers)(const VpNumbers *, VpPrecision, void *to);
+  /* to = what functions of points need of the maps at the points of a grid, in cells (side -1) or on their sides. On the host several
+     threads may call this slot at a time. Requires: maps have nodes */
+  PetscErrorCode (*places)(int dim, const VpCellMaps *, const VpPlaces *, int side, const VpMapGrid *, const VpPlaceNumbers *to);
+} VpMakers;
+
 /* The nodes of own cells: nodes that several cells have are one. Values of cells are [ncell][ndof], those of nodes [nnode]. */
 typedef struct {
   int32_t        ncell, nnode;
@@ -152,6 +174,7 @@ typedef struct {
   PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
   PetscErrorCode (*maxpy)(size_t n, double *x, int count, const double a[], const double *const y[]);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
+  const VpMakers *make; /* in double precision */
   /* to[places[i]] = from[list[i]], i < n, for cells of `block` bytes. Both lists are on the backend; NULL stands for 0, 1, ... */
   PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to);
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest

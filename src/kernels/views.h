@@ -394,7 +394,7 @@ typedef struct {
   const int32_t *list;
   const double  *bounds; /* [n][lower corner, size][3]; in 2D 0 and 1 in the third direction */
   const double  *weight; /* [n] another factor, or NULL: 1 */
-  /* of mapped cells, on the host, where the work needs it; else NULL */
+  /* of mapped cells, where the work needs it; else NULL */
   const double *point;   /* [n][points][dim] the points in physical space */
   const double *normal;  /* [n][points][dim] the outward unit normals of a side there */
   const double *measure; /* [n][points] the volume element, or the area element of a side, by that of the cell's box */

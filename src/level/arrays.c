@@ -38,11 +38,11 @@ PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceBytes(VpLevel level, const void *array, size_t bytes, const char what[], const void **p)
+PetscErrorCode VpArraysShow(VpArrays *arrays, const void *host, size_t bytes, const char *what, const void **p)
 {
   PetscFunctionBegin;
-  if (level->backend == &VpBackendHost) *p = array;
-  else PetscCall(VpArraysPlace(&level->arrays, array, bytes, what, p));
+  if (arrays->backend == &VpBackendHost) *p = host;
+  else PetscCall(VpArraysPlace(arrays, host, bytes, what, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -225,8 +225,8 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
     }
     FillTensor(dim, n, PETSC_TRUE, (const double(*)[VP_MAX_N])factor, one + (size_t)c * ndof);
   }
-  if (level->outer && level->problem.metric && level->problem.metric->root) {
-    for (size_t i = 0; i < (size_t)level->mesh->nown * (size_t)ndof; i++) one[i] /= level->problem.metric->root[i];
+  if (level->outer && level->view.metric.root) {
+    for (size_t i = 0; i < (size_t)level->mesh->nown * (size_t)ndof; i++) one[i] /= level->view.metric.root[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,40 +9,11 @@
 typedef struct {
   VpMesh           mesh;
   const VpProblem *problem;
-  double           more, weight[VP_MAX_N];
+  double           weight[VP_MAX_N];
   int              n, size;
   PetscReal       *reaction; /* [nown] */
   PetscReal       *robin;    /* [nown][2 dim] */
 } Numbers;
-
-static double Reaction(const Numbers *to, int32_t cell)
-{
-  const VpMetric m = to->problem->metric;
-  const double  *root = m->entry ? m->entry : m->root, volume = VpGeometryVolume(to->mesh->geometry, cell);
-  double         sum = 0;
-
-  for (int i = 0; i < to->size; i++) {
-    const size_t at = (size_t)cell * (size_t)to->size + (size_t)i;
-
-    sum += VpPointWeight(to->mesh->dim, to->n, to->weight, i) *
-           ((m->mass ? m->mass[at] / volume : 0) + to->more / (root ? root[at] * root[at] : 1));
-  }
-  return sum;
-}
-
-/* by how much a becomes smaller in a cell if the cycle works with a multiple of u: the mean of 1/sqrt(a) */
-static double ShareOfMean(const Numbers *to, int32_t cell)
-{
-  const VpMetric m = to->problem->metric;
-  double         sum = 0;
-
-  for (int i = 0; i < to->size && m->entry; i++) {
-    const size_t at = (size_t)cell * (size_t)to->size + (size_t)i;
-
-    sum += VpPointWeight(to->mesh->dim, to->n, to->weight, i) * PetscSqr((m->root ? m->root[at] : 1) / m->entry[at]);
-  }
-  return m->entry ? sum : 1;
-}
 
 /* Sets the numbers of the sides with this number. */
 static void SetRobin(Numbers *to, int side)
@@ -60,7 +31,7 @@ static void SetRobin(Numbers *to, int side)
     if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
     for (int i = 0; i < face; i++, flux++) sum += to->weight[i % to->n] * (dim == 3 ? to->weight[i / to->n] : 1) * *flux;
     to->robin[at] =
-      VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum / area * ShareOfMean(to, cell);
+      VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum / area * to->problem->metric->shares[cell];
   }
 }
 
@@ -128,7 +99,7 @@ static PetscErrorCode Join(const Numbers *to, VpProblem *problem, PetscReal **nu
 /* Gives cells their own numbers, where these differ. */
 static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double more, VpProblem *out, PetscReal **numbers)
 {
-  Numbers to = {.mesh = mesh, .problem = problem, .more = more, .n = problem->degree + 1};
+  Numbers to = {.mesh = mesh, .problem = problem, .n = problem->degree + 1};
   double  x[VP_MAX_N];
 
   PetscFunctionBegin;
@@ -136,7 +107,8 @@ static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double mo
   VpGauss(to.n, x, to.weight);
   PetscCall(PetscMalloc1((size_t)mesh->nown + 1, &to.reaction));
   PetscCall(PetscCalloc1((size_t)mesh->nown * 2 * (size_t)mesh->dim + 1, &to.robin));
-  for (int32_t cell = 0; cell < mesh->nown; cell++) to.reaction[cell] = Reaction(&to, cell);
+  for (int32_t cell = 0; cell < mesh->nown; cell++)
+    to.reaction[cell] = problem->metric->masses[cell] + more * problem->metric->volumes[cell];
   for (int side = 0; side < 2 * mesh->dim; side++) SetRobin(&to, side);
   PetscCall(FindApart(&to, &out->apart));
   if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, Join(&to, out, numbers)));

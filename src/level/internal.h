@@ -4,10 +4,8 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* arrays.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
-#define VpLevelPlaceMeshArray(level, array, count, what, p) \
-  VpLevelPlaceBytes(level, array, (count) * sizeof(*(array)), what, (const void **)(p))
-PetscErrorCode VpLevelPlaceBytes(VpLevel, const void *array, size_t bytes, const char what[], const void **p);
+/* puts an array of the mesh, which lives as long as the level, on the backend */
+#define VpLevelPlaceMeshArray(level, array, count, what, p) VpShowArray(&(level)->arrays, array, count, what, p)
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);

@@ -1,6 +1,7 @@
 /* A level of a hierarchy, and the work on it that is neither smoothing nor coarse solve: A x, transfers, conversion, the matrix. All
    arithmetic on vectors goes through the table of kernels. No file here, in smoother/, coarse/ or cycle/ loops over values of vectors. */
 #pragma once
+#include "arrays.h"
 #include "problem.h"
 #include "vector.h"
 #include <petscmat.h>
@@ -8,20 +9,6 @@
 /* events of -log_view, which src/petsc/plugin.c registers */
 extern PetscClassId  VP_CLASSID;
 extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
-
-/* Arrays on a backend that are released together. */
-typedef struct {
-  const VpBackend *backend;
-  VpPrecision      precision;
-  int              n;
-  void            *array[32];
-} VpArrays;
-PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* with any contents */
-/* Copies a host array to the backend: bytes, `count` items, or `count` doubles, which are converted to the arrays' precision. */
-PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
-#define VpPlaceArray(arrays, host, count, what, p) VpArraysPlace(arrays, host, (count) * sizeof(*(host)), what, (const void **)(p))
-PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
-PetscErrorCode VpArraysRelease(VpArrays *);
 
 /* A level has the mesh, tables and kernels of one precision and basis. It is a level of the cycle or the outer operator. The outer operator
    has double precision, the orthonormal basis and, unless the mesh is adaptive, ghosts by sides. */

@@ -1,5 +1,6 @@
 /* Where cells are, by the boxes that they are. */
 #include "internal.h"
+#include "../kernels/host/maps.h"
 
 void VpGeometryBounds(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal size[])
 {
@@ -27,25 +28,16 @@ void VpGeometryReference(VpGeometry g, int32_t cell, const PetscReal x[], PetscR
   for (int d = 0; d < g->domain->dim; d++) xi[d] = PetscMax(0, PetscMin(1, xi[d]));
 }
 
-/* the same as VpMapEvaluate() for a cell that is a box */
-static void EvaluateBox(VpGeometry g, int32_t cell, const VpMapGrid *grid, double X[], double J[])
-{
-  const int *count = grid->count, dim = g->domain->dim;
-  PetscReal  lower[3], size[3];
-
-  VpGeometryBounds(g, cell, lower, size);
-  for (int q = 0; q < grid->size; q++) {
-    const int at[3] = {q % count[0], q / count[0] % count[1], q / (count[0] * count[1])};
-
-    for (int i = 0; i < dim && X; i++) X[q * dim + i] = lower[i] + size[i] * grid->x[i][at[i]];
-    for (int i = 0; i < dim * dim && J; i++) J[q * dim * dim + i] = i % (dim + 1) ? 0 : size[i / dim];
-  }
-}
-
 void VpGeometryEvaluateGrid(VpGeometry g, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
+  double           bounds[6];
+  const VpCellMaps box = {.bounds = bounds};
+
   if (g->map) VpMapEvaluate(g->map, cell, grid, X, J);
-  else EvaluateBox(g, cell, grid, X, J);
+  else {
+    VpGeometryBounds(g, cell, bounds, bounds + 3);
+    VpHostMapCell(g->domain->dim, &box, 0, grid, X, J);
+  }
 }
 
 void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const double *const x[3], double X[], double J[])

@@ -1,11 +1,10 @@
 /* Maps of cells: values and derivatives of the polynomials through the cells' nodes. */
 #include "map.h"
+#include "../kernels/host/maps.h"
 #include "../compat.h"
 #include <string.h>
 
 #define BEYOND 0.25 /* as far outside of [0,1] Newton's method goes */
-
-enum { MOST = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ }; /* points of a grid */
 
 PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
 {
@@ -24,8 +23,23 @@ PetscErrorCode VpMapDestroy(VpMap *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!map || --map->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (map->backend) PetscCall(map->backend->release(map->placed));
   PetscCall(PetscFree(map->node));
   PetscCall(PetscFree(map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMapPlace(VpMap map, const VpBackend *backend, const double **node)
+{
+  const size_t bytes = (size_t)map->ncell * (size_t)(VpMapNodes(map->dim, map->degree) * map->dim) * sizeof(*map->node);
+
+  PetscFunctionBegin;
+  if (VpIsDevice(backend) && map->backend != backend) {
+    PetscCall(backend->alloc(bytes, "map", &map->placed));
+    map->backend = backend;
+    PetscCall(backend->upload(map->node, bytes, map->placed));
+  }
+  *node = VpIsDevice(backend) ? map->placed : map->node;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,57 +72,11 @@ void VpMapGridSet(VpMap map, const int count[3], const double *const x[3], VpMap
   }
 }
 
-/* the coordinates of a point, or their derivatives, with what fills up a vector of the processor */
-typedef double Coordinates __attribute__((vector_size(4 * sizeof(double))));
-
-/* out [outer][count][inner] = A [count][n] times in [outer][n][inner] along the middle */
-static void Contract(int outer, int n, int count, int inner, const double A[], const Coordinates in[], Coordinates out[])
-{
-  for (int o = 0; o < outer; o++, in += n * inner) {
-    for (int q = 0; q < count; q++) {
-      for (int i = 0; i < inner; i++) {
-        Coordinates sum = A[q * n] * in[i];
-
-        for (int a = 1; a < n; a++) sum += A[q * n + a] * in[a * inner + i];
-        *out++ = sum;
-      }
-    }
-  }
-}
-
-/* out [points] = the derivative of X in direction `slope`, or X for -1; scratch: as large. The last direction comes first, where loops are
-   longest. */
-static void EvaluateLines(VpMap map, const VpMapGrid *grid, int slope, const Coordinates node[], Coordinates scratch[], Coordinates out[])
-{
-  const Coordinates *from = node;
-  int                inner = VpMapNodes(map->dim, map->degree), outer = 1;
-
-  for (int d = map->dim - 1; d >= 0; d--) {
-    Coordinates *to = d % 2 ? scratch : out;
-
-    inner /= map->degree + 1;
-    Contract(outer, map->degree + 1, grid->count[d], inner, (d == slope ? grid->slope : grid->value)[d], from, to);
-    outer *= grid->count[d];
-    from = to;
-  }
-}
-
 void VpMapEvaluate(VpMap map, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
-  const int     dim = map->dim, nodes = VpMapNodes(dim, map->degree);
-  const double *x = map->node + (size_t)cell * (size_t)(nodes * dim);
-  Coordinates   node[MOST], scratch[MOST], out[MOST];
+  const VpCellMaps maps = {map->degree, map->node, NULL};
 
-  for (int i = 0; i < nodes; i++) node[i] = (Coordinates){x[i * dim], x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0};
-  for (int d = X ? -1 : 0; d < (J ? dim : 0); d++) {
-    EvaluateLines(map, grid, d, node, scratch, out);
-    for (int q = 0; q < grid->size; q++) {
-      for (int i = 0; i < dim; i++) {
-        if (d < 0) X[q * dim + i] = out[q][i];
-        else J[(q * dim + i) * dim + d] = out[q][i];
-      }
-    }
-  }
+  VpHostMapCell(map->dim, &maps, cell, grid, X, J);
 }
 
 void VpMapBounds(VpMap map, int32_t cell, double lower[], double upper[])

@@ -1,19 +1,23 @@
 /* Maps of cells: where the cells of a mesh are in physical space. The boxes are then only the reference domain. In a cell the map is
    the polynomial, of one degree in each variable, through points at the Gauss-Lobatto points of that degree, the nodes of the cell. */
 #pragma once
-#include "../kernels/views.h"
+#include "../kernels/ops.h"
 
 typedef struct VpMap_ *VpMap;
 struct VpMap_ {
-  int     refct;
-  int     dim, degree;
-  int32_t ncell;
-  double  point[VP_MAX_N]; /* [degree+1] the Gauss-Lobatto points */
-  double *node;            /* [ncell][(degree+1)^dim][dim] the nodes of own cells in physical space, x fastest */
+  int              refct;
+  int              dim, degree;
+  int32_t          ncell;
+  double           point[VP_MAX_N]; /* [degree+1] the Gauss-Lobatto points */
+  double          *node;            /* [ncell][(degree+1)^dim][dim] the nodes of own cells in physical space, x fastest */
+  const VpBackend *backend;         /* has `placed`, a copy of the nodes on a device; NULL: none */
+  void            *placed;
 };
 /* Creates a map whose nodes are not set. */
 PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *);
 PetscErrorCode VpMapDestroy(VpMap *);
+/* *node = the nodes on a backend. Requires: they do not change later */
+PetscErrorCode VpMapPlace(VpMap, const VpBackend *, const double **node);
 /* number of nodes of a cell */
 static inline int VpMapNodes(int dim, int degree)
 {
@@ -22,12 +26,6 @@ static inline int VpMapNodes(int dim, int degree)
 /* value, slope [n] = Lagrange's polynomials of n nodes and their derivatives at x; at a node, exactly 0 and 1 */
 void VpLagrange(int n, const double node[], double x, double value[], double slope[]);
 
-/* A tensor grid of points in [0,1], x fastest: count[d] of them at x[d], 1 beyond dim; and the matrices [count][degree+1] from nodes to the
-   values and the derivatives there. The same grid serves many cells. */
-typedef struct {
-  int    count[3], size; /* size: of all points */
-  double x[3][VP_MAX_NQ], value[3][VP_MAX_NQ * VP_MAX_N], slope[3][VP_MAX_NQ * VP_MAX_N];
-} VpMapGrid;
 /* Sets the grid, for a map NULL without the matrices. */
 void VpMapGridSet(VpMap, const int count[3], const double *const x[3], VpMapGrid *);
 /* the number of the grid's point q in a grid of n points in every direction, where the grid's first point is `first` */

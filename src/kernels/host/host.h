@@ -39,6 +39,7 @@
   f(add_to_side, AddToSide, __VA_ARGS__)
 /* clang-format on */
 
+extern const VpMakers VpHostMakers; /* pullback.c */
 /* dense.c */
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 /* nodes.c */

@@ -1,81 +1,8 @@
-/* The penalty that a cell needs (curved cells and full matrices need more than boxes), and the eigenvalues of its G. */
+/* The penalty that a cell needs: curved cells and full matrices need more than boxes. */
 #include "definite.h"
-#include "pullback.h"
-#include <float.h>
 
-#define ENOUGH 1e-3              /* The power iteration ends with a relative step below this. */
-enum { STEPS = 12, SWEEPS = 3 }; /* of the power iteration; of rotations, which converge quadratically */
-
-/* Rotates the directions p and q, and r if that is one of three, so that entry (p, q) of the matrices of all points becomes 0. */
-static void Rotate(int dim, int size, int p, int q, double S[][VP_MOST_POINTS])
-{
-  const int full = dim * (dim + 1) / 2, r = 3 - p - q;
-  double *restrict pp = S[VpMetricEntry(dim, full, p, p)], *restrict qq = S[VpMetricEntry(dim, full, q, q)],
-                   *restrict pq = S[VpMetricEntry(dim, full, p, q)], *restrict pr = dim == 3 ? S[VpMetricEntry(dim, full, p, r)] : NULL,
-                   *restrict qr = dim == 3 ? S[VpMetricEntry(dim, full, q, r)] : NULL;
-
-  for (int i = 0; i < size; i++) {
-    const double off = pq[i], half = (qq[i] - pp[i]) / 2 + DBL_MIN;
-    const double t = off / (half + copysign(sqrt(half * half + off * off), half)), cos = 1 / sqrt(1 + t * t), sin = t * cos;
-
-    pp[i] -= t * off;
-    qq[i] += t * off;
-    pq[i] = 0;
-    if (dim == 3) {
-      const double a = pr[i], b = qr[i];
-
-      pr[i] = cos * a - sin * b;
-      qr[i] = sin * a + cos * b;
-    }
-  }
-}
-
-/* Sets the diagonals of S to the eigenvalues. */
-static void FindEigenvalues(int dim, int size, double S[][VP_MOST_POINTS])
-{
-  for (int sweep = 0; sweep < (dim == 3 ? SWEEPS : 1); sweep++) {
-    for (int p = 0; p < dim; p++) {
-      for (int q = p + 1; q < dim; q++) Rotate(dim, size, p, q, S);
-    }
-  }
-}
-
-double VpMetricExtremes(const VpMetricCell *c, double extremes[2])
-{
-  const int dim = c->dim, full = dim * (dim + 1) / 2, size = (int)PetscPowInt(c->n, dim);
-  double    D[3] = {0}, S[6][VP_MOST_POINTS], variation = 1;
-
-  extremes[0] = PETSC_MAX_REAL;
-  extremes[1] = 0;
-  for (int d = 0; d < dim; d++) {
-    const double *diagonal = c->G + VpMetricEntry(dim, c->components, d, d) * size;
-    double        least = diagonal[0], most = diagonal[0];
-
-    for (int q = 0; q < size; q++) {
-      D[d] += c->point_weight[q] * diagonal[q];
-      least = PetscMin(least, diagonal[q]);
-      most = PetscMax(most, diagonal[q]);
-    }
-    if (c->diagonal) D[d] = c->diagonal[d];
-    variation = PetscMax(variation, most / least);
-  }
-  for (int d = 0; d < dim; d++) {
-    for (int e = d; e < dim; e++) {
-      const double *G = c->G + VpMetricEntry(dim, c->components, d, e) * size, scale = 1 / sqrt(D[d] * D[e]);
-      double       *to = S[VpMetricEntry(dim, full, d, e)];
-
-      for (int q = 0; q < size; q++) to[q] = e == d || c->components > dim ? scale * G[q] : 0;
-    }
-  }
-  if (c->components > dim) FindEigenvalues(dim, size, S);
-  for (int d = 0; d < dim; d++) {
-    for (int q = 0; q < size; q++) {
-      extremes[0] = PetscMin(extremes[0], S[VpMetricEntry(dim, full, d, d)][q]);
-      extremes[1] = PetscMax(extremes[1], S[VpMetricEntry(dim, full, d, d)][q]);
-    }
-  }
-  return variation;
-}
+#define ENOUGH 1e-3  /* The power iteration ends with a relative step below this. */
+enum { STEPS = 12 }; /* of the power iteration */
 
 size_t VpMetricScratch(int dim, int n)
 {

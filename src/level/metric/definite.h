@@ -1,5 +1,4 @@
-/* How far a cell's numbers are from those that a box has: whether the penalty makes A definite there, and how good a preconditioner the
-   diagonal of G is. */
+/* How far a cell's numbers are from those that a box has: whether the penalty makes A definite there. */
 #pragma once
 #include "metric.h"
 #include "../../kernels/views.h"
@@ -12,12 +11,8 @@ typedef struct {
   const double *weight, *point_weight; /* [n] along a direction, [n^dim] of points */
   const double *value[2], *out[2];     /* [n] the functions and their outward slopes at both ends */
   double        part[6];               /* [side] how much H_d counts in sigma */
-  const double *diagonal;              /* [dim] D; NULL: of the mean of G over the points */
 } VpMetricCell;
 
-/* extremes = the least and the largest eigenvalue of D^-1/2 G D^-1/2 over the points. Returns the largest quotient of two points'
-   G_dd. */
-double VpMetricExtremes(const VpMetricCell *, double extremes[2]);
 /* The cell is definite if the penalty is larger than this number: the largest value of the sum over its sides of
    |F(v)|^2 / (4 k (k + 1) part H_d) over |grad v|^2, by power iterations. scratch: [VpMetricScratch()] */
 double VpMetricPenalty(const VpMetricCell *, double scratch[]);

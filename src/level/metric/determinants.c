@@ -10,17 +10,15 @@ typedef struct {
 /* Finds the first of a grid's points of a cell where det J has another sign. */
 static PetscBool FindFault(VpMesh mesh, int32_t cell, const VpMapGrid *grid, int sign, Fault *fault)
 {
-  const int     dim = mesh->dim, *count = grid->count;
-  double        J[9 * VP_MOST_POINTS];
-  VpPointMetric back = {.components = dim};
+  const int dim = mesh->dim, *count = grid->count;
+  double    J[9 * VP_MOST_POINTS], A[9];
 
   VpGeometryEvaluateGrid(mesh->geometry, cell, grid, NULL, J);
   for (int q = 0; q < grid->size; q++) {
-    const double xi[3] = {grid->x[0][q % count[0]], grid->x[1][q / count[0] % count[1]], grid->x[2][q / (count[0] * count[1])]}, one = 1;
+    const double xi[3] = {grid->x[0][q % count[0]], grid->x[1][q / count[0] % count[1]], grid->x[2][q / (count[0] * count[1])]};
 
-    VpPullBack(dim, 1, J + q * dim * dim, 1, &one, &back);
-    if (back.sign == sign) continue;
-    fault->det = VpDeterminant(dim, J + q * dim * dim);
+    fault->det = VpAdjugate(dim, J + q * dim * dim, A);
+    if (VpSignOf(dim, J + q * dim * dim, fault->det) == sign) continue;
     VpGeometryPoint(mesh->geometry, cell, xi, fault->x);
     return PETSC_TRUE;
   }
@@ -51,7 +49,7 @@ static int HandOf(VpMesh mesh, int32_t cell)
   return trees ? trees->hand[mesh->geometry->box[cell]] : 1;
 }
 
-PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
+PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const VpMadeCell made[])
 {
   PetscInt64  sum = 0;
   int         most;
@@ -61,10 +59,10 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const int8_t sign[])
   char        point[64];
 
   PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown; c++) sum += sign[c] * HandOf(mesh, c);
+  for (int32_t c = 0; c < mesh->nown; c++) sum += made[c].sign * HandOf(mesh, c);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT64, MPI_SUM, mesh->comm));
   most = sum < 0 ? -1 : 1;
-  while (cell < mesh->nown && sign[cell] == most * HandOf(mesh, cell)) cell++;
+  while (cell < mesh->nown && made[cell].sign == most * HandOf(mesh, cell)) cell++;
   PetscCall(VpFirstRank(mesh->comm, (PetscBool)(cell < mesh->nown), &first));
   if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   fault.cell = (double)(mesh->first + cell);

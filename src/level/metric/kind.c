@@ -1,34 +1,35 @@
 /* The means of a metric that a cycle takes, and the iterations that these are foretold. */
 #include "../internal.h"
-#include "definite.h"
 
-/* Changes the extremes of a cell to those that VpMetricExtremes() finds with the diagonal D of its box. They change by the factors by which
-   those of the cell's mean of G do. */
-static void SeeFromBox(int dim, int components, const double mean[], const double D[], double extremes[2])
+/* Sets range to the extremes of a cell with the diagonal D of its box. They change by the factors by which those of the cell's mean of G
+   do. own: the diagonal of that mean */
+static void SeeFromBox(int dim, int components, const VpMadeCell *made, const double own[], const double D[], double range[2])
 {
-  static const double one = 1;
-  VpMetricCell        c = {.dim = dim, .n = 1, .components = components, .G = mean, .point_weight = &one};
-  double              own[2], seen[2];
+  double extremes[2][2] = {{PETSC_MAX_REAL, 0}, {PETSC_MAX_REAL, 0}};
 
-  VpMetricExtremes(&c, own);
-  c.diagonal = D;
-  VpMetricExtremes(&c, seen);
-  for (int i = 0; i < 2; i++) extremes[i] *= seen[i] / own[i];
+  VpPointExtremes(dim, components, made->mean, 1, own, extremes[0]);
+  VpPointExtremes(dim, components, made->mean, 1, D, extremes[1]);
+  range[0] = made->least * extremes[1][0] / extremes[0][0];
+  range[1] = made->most * extremes[1][1] / extremes[0][1];
 }
 
-PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const double extremes[], const double mean[], VpMetric m)
+PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetric m)
 {
-  const int       full = m->components;
-  const VpProblem cells = {.coefficient = m->mean, .tensor = mesh->dim};
-  double          most[2] = {-PETSC_MAX_REAL, 0};
-  VpLattice       boxes;
+  const VpGeometry g = mesh->geometry;
+  const VpProblem  cells = {.coefficient = m->mean, .tensor = mesh->dim};
+  double           most[2] = {-PETSC_MAX_REAL, 0};
+  VpLattice        boxes;
 
   PetscFunctionBegin;
   PetscCall(VpProblemCreateLattice(mesh, &cells, &boxes));
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    double range[2] = {extremes[2 * (size_t)cell], extremes[2 * (size_t)cell + 1]};
+    double own[3], D[3], range[2];
 
-    SeeFromBox(mesh->dim, full, mean + (size_t)cell * (size_t)full, boxes->a + 3 * (size_t)mesh->geometry->box[cell], range);
+    for (int d = 0; d < mesh->dim; d++) {
+      own[d] = made[cell].mean[VpMetricEntry(mesh->dim, m->components, d, d)];
+      D[d] = boxes->a[3 * (size_t)g->box[cell] + (size_t)d] * VpGeometryVolume(g, cell) / PetscSqr(VpGeometrySize(g, cell, d));
+    }
+    SeeFromBox(mesh->dim, m->components, &made[cell], own, D, range);
     most[0] = PetscMax(most[0], -range[0]);
     most[1] = PetscMax(most[1], range[1]);
   }

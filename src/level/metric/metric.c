@@ -1,218 +1,148 @@
-/* Makes the numbers of a VpMetricView from values of the coefficient at points. */
+/* Makes the numbers of a VpMetricView from values of the coefficient at points: on a backend, whose slots (VpMakers) work on points. The
+   host knows numbers of cells, and those of points on the boundary. */
 #include "definite.h"
 #include "making.h"
 #include "../../base/threads.h"
 #include <stdlib.h>
-#include <string.h>
 
-/* Finds G at the points of a cell (side -1), of one of its sides, or of a fine side there (half >= 0), from K. The cell's sign becomes 0
-   unless all of its points and those of its sides have it. */
-static void MakePoints(VpMetricWork *mk, int32_t cell, int side, int half, const VpMapGrid *grid, const double K[], VpPointMetric *back)
+/* to [n][each] = the blocks of `each` numbers with these numbers in an array on the backend */
+static PetscErrorCode FetchBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
 {
-  const int dim = mk->dim;
-  double    J[9 * VP_MOST_POINTS];
+  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
+  void        *there[2];
 
-  VpGeometryEvaluateGrid(mk->mesh->geometry, cell, grid, NULL, J);
-  for (int i = 0; i < grid->size * dim * dim && half >= 0; i++) J[i] *= i % dim == side / 2 ? 1 : 0.5;
-  back->components = mk->metric->components;
-  VpPullBack(dim, grid->size, J, mk->values->components, K, back);
-  if (!back->definite) mk->bad = cell + 1;
-  if (half >= 0) return;
-  if (side < 0) mk->sign[cell] = (int8_t)back->sign;
-  else if (mk->sign[cell] != back->sign) mk->sign[cell] = 0;
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
+  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
+  PetscCall(mk->backend->move(n, each * sizeof(*to), there[0], from, NULL, there[1]));
+  PetscCall(mk->backend->download(there[1], bytes[1], to));
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void MakeCell(VpMetricWork *mk, int32_t cell)
+/* the reverse */
+static PetscErrorCode PutBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
 {
-  const VpMetric m = mk->metric;
-  const int      dim = mk->dim, size = mk->n * mk->face;
-  const size_t   first = (size_t)cell * (size_t)size;
-  const double   volume = VpGeometryVolume(mk->mesh->geometry, cell);
-  VpPointMetric  back;
+  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
+  void        *there[2];
 
-  MakePoints(mk, cell, -1, -1, &mk->at[0], mk->values->cell + first * (size_t)mk->values->components, &back);
-  m->scale[cell] = 1 / sqrt(volume);
-  for (int i = 0; i < m->components; i++)
-    memcpy(mk->G + (size_t)m->components * first + i * size, back.G[i], (size_t)size * sizeof(double));
-  for (int d = 0; d < dim; d++) {
-    for (int e = d; e < dim; e++) {
-      const int     entry = VpMetricEntry(dim, m->components, d, e);
-      const double *G = back.G[entry];
-      double        sum = 0;
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
+  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
+  PetscCall(mk->backend->upload(from, bytes[1], there[1]));
+  PetscCall(mk->backend->move(n, each * sizeof(*to), NULL, there[1], there[0], to));
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-      if (e > d && m->components == dim) break;
-      for (int i = 0; i < size; i++) sum += mk->point_weight[i] * G[i];
-      sum *= VpGeometrySize(mk->mesh->geometry, cell, d) * VpGeometrySize(mk->mesh->geometry, cell, e) / volume;
-      mk->average[(size_t)cell * m->components + entry] = sum;
-      if (e == d) m->mean[(size_t)cell * dim + d] = sum;
-    }
+/* *list = the sides with one number, 2 dim cell + side, where `given` is given */
+static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int side, int32_t *n, int32_t **list)
+{
+  const VpMesh mesh = mk->mesh;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(mesh->nown + 1, list));
+  *n = 0;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, VpMeshNeighbor(mesh, cell, side));
+
+    if (VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = 2 * mk->dim * cell + side;
   }
-  for (int i = 0; i < size && m->root; i++) m->root[first + i] = sqrt(volume / back.det[i]);
-  for (int i = 0; i < size && m->mass; i++)
-    m->mass[first + i] = back.det[i] * (mk->values->reaction ? mk->values->reaction[first + i] : mk->problem->reaction);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void VpMakeSide(VpMetricWork *mk, int32_t cell, int side, int half, const VpMapGrid *grid, const double K[], double H[], double seen[])
+/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
+static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
 {
-  const int     dim = mk->dim, d = side / 2, face = mk->face, components = mk->metric->components;
-  const size_t  bytes = (size_t)face * sizeof(double);
-  VpPointMetric back;
-  const double *normal = back.G[VpMetricEntry(dim, components, d, d)];
+  const size_t each = (size_t)(mk->rows * mk->face);
+  double     **to = &mk->metric->outflow[given][side];
+  int32_t      n, *list;
 
-  MakePoints(mk, cell, side, half, grid, K, &back);
-  memcpy(H, normal, bytes);
-  memcpy(seen, normal, bytes);
-  for (int i = 0; i < face; i++) seen[face + i] = normal[i] * back.det[i];
-  for (int e = 0, r = 1; e < dim && components > dim; e++) {
-    const double *G = back.G[VpMetricEntry(dim, components, d, e)];
-
-    for (int i = 0; i < face && e != d; i++) H[r * face + i] = side % 2 ? G[i] : -G[i];
-    r += e != d;
-  }
+  PetscFunctionBegin;
+  PetscCall(ListSides(mk, given, side, &n, &list));
+  PetscCall(PetscMalloc1((size_t)n * each + 1, to));
+  PetscCall(FetchBlocks(mk, n, list, each, mk->to.H, *to));
+  PetscCall(PetscFree(list));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void MakeCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  VpMetricWork *mk = context;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    MakeCell(mk, cell);
-    for (int side = 0; side < 2 * mk->dim; side++) {
-      const size_t at = ((size_t)cell * 2 * mk->dim + side) * mk->face;
-
-      VpMakeSide(mk, cell, side, -1, &mk->at[1 + side], mk->values->side + at * mk->values->components, mk->H + at * mk->rows,
-                 mk->seen + 2 * at);
-    }
-  }
-}
-
-/* 2 w of a cell and of the cell beyond a side at its points; or twice the mean of the side's condition, and 0. A coarse cell where the side
-   hangs has 1, since its weights are those of its parts. The operator on continuous functions has 0 between cells. */
-static void FindWeights(const VpMetricWork *mk, int32_t cell, int side, double own[], double beyond[])
-{
-  const int          face = mk->face;
-  const size_t       at = (size_t)cell * 2 * (size_t)mk->dim + (size_t)side;
-  const int32_t      next = VpMeshNeighbor(mk->mesh, cell, side);
-  double             turned[2 * VP_MAX_N * VP_MAX_N];
-  const VpMetricSide there = VpFindBeyond(mk, cell, side, turned);
-
-  if (there.cell >= 0 && !mk->problem->nodal) {
-    VpWeighSides(face, mk->seen + at * 2 * (size_t)face, there.seen, own, beyond);
-    return;
-  }
-  for (int i = 0; i < face; i++) {
-    own[i] = next == VP_HANGING ? 1 : there.cell >= 0 ? 0 : 2 * VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)].mean;
-    beyond[i] = 0;
-  }
-}
-
-static void WeighSides(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  VpMetricWork *mk = context;
-  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int side = 0; side < 2 * mk->dim; side++) {
-      double *H = mk->H + ((size_t)cell * 2 * mk->dim + side) * mk->rows * mk->face;
-
-      FindWeights(mk, cell, side, own, beyond);
-      for (int r = 0; r < mk->rows; r++) {
-        for (int i = 0; i < mk->face; i++) H[r * mk->face + i] *= own[i];
-      }
-    }
-  }
-}
-
-/* a number of H as it is stored */
-static double Stored(const VpMetricWork *mk, double H)
-{
-  return mk->values->precision == VP_SINGLE ? (double)(float)H : H;
-}
-
-static void SetBeyond(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  VpMetricWork *mk = context;
-  const int     face = mk->face;
-  const double  factor = (mk->n - 1) * mk->n;
-  double        own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N], turned[2 * VP_MAX_N * VP_MAX_N];
-
-  for (int32_t cell = first; cell < last; cell++) {
-    mk->metric->eta[cell] = factor * mk->penalty[cell];
-    for (int side = 0; side < 2 * mk->dim; side++) {
-      const size_t  at = (size_t)cell * 2 * mk->dim + side;
-      const int32_t next = mk->mesh->neighbor[at];
-      const double *here = mk->seen + at * 2 * face;
-      double       *to = mk->metric->beyond + at * face, *H = mk->H + at * mk->rows * face;
-      VpMetricSide  there = VpFindBeyond(mk, cell, side, turned);
-
-      FindWeights(mk, cell, side, own, beyond);
-      if (there.cell < 0) {
-        const VpCondition *condition = &VpConditions[VpDomainSide(mk->mesh->geometry->domain, next)];
-
-        for (int i = 0; i < face; i++) to[i] = mk->metric->eta[cell] * 2 * (condition->penalty - condition->mean) * here[i];
-        for (int i = 0; i < mk->rows * face && next == VP_HANGING; i++) H[i] = 0;
-        continue;
-      }
-      for (int i = 0; i < face; i++) {
-        const double other = beyond[i] * there.seen[i];
-
-        if (there.half == 1) to[i] = factor * mk->penalty[there.cell] * Stored(mk, other);
-        else to[i] = VpSigmaOf(mk, there.cell, other, cell, H[i]) - mk->metric->eta[cell] * Stored(mk, H[i]);
-      }
-    }
-  }
-}
-
-/* The numbers of a piece's cells. */
+/* Some cells whose penalties are computed. */
 typedef struct {
-  double  extremes[2], variation, logs, penalty;
-  int32_t raised;
-} Shape;
-typedef struct {
-  VpMetricWork *mk;
-  Shape        *shape; /* [pieces] */
-} Shaping;
+  const VpMetricWork *mk;
+  const int32_t      *list;
+  double             *G, *H, *penalty;
+} Some;
 
 /* Cells whose eigenvalues differ by less never need a larger penalty than 0.94; the second: fine cells with sides that hang. */
 #define NEARLY_A_BOX 5
 #define ALMOST_A_BOX 1.2
 #define MARGIN       1.1 /* for what the power iteration has not reached */
+enum { SOME = 1024 };    /* cells at a time */
 
-static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindPenalties(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Shaping *to = context;
-  VpMetricWork  *mk = to->mk;
-  Shape          s = {.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
-  const int      size = mk->n * mk->face;
-  double        *scratch = size <= VP_MOST_DEFINITE ? malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double)) : NULL;
-  VpMetricCell   c = {.dim = mk->dim, .n = mk->n, .components = mk->metric->components, .slope = mk->slope, .weight = mk->weight};
+  const Some         *some = context;
+  const VpMetricWork *mk = some->mk;
+  double             *scratch = malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double));
+  VpMetricCell        c = {.dim = mk->dim, .n = mk->n, .components = mk->metric->components, .slope = mk->slope, .weight = mk->weight};
 
   c.point_weight = mk->point_weight;
-
-  c.value[0] = mk->basis.value[0];
-  c.value[1] = mk->basis.value[1];
-  c.out[0] = mk->basis.slope[0];
-  c.out[1] = mk->basis.slope[1];
-  for (int32_t cell = first; cell < last; cell++) {
-    double *extremes = mk->extremes + 2 * (size_t)cell, penalty = 0, least = 1;
-
-    c.G = mk->G + (size_t)cell * c.components * size;
-    c.side = mk->H + (size_t)cell * 2 * mk->dim * mk->rows * mk->face;
-    for (int side = 0; side < 2 * mk->dim; side++) {
-      c.part[side] = VpFindBeyond(mk, cell, side, NULL).half;
-      least = PetscMin(least, c.part[side]);
-    }
-    s.variation = PetscMax(s.variation, VpMetricExtremes(&c, extremes));
-    s.extremes[0] = PetscMin(s.extremes[0], extremes[0]);
-    s.extremes[1] = PetscMax(s.extremes[1], extremes[1]);
-    s.logs += log(extremes[1] / extremes[0]);
-    if (scratch && extremes[1] > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * extremes[0]) penalty = VpMetricPenalty(&c, scratch);
-    s.penalty = PetscMax(s.penalty, penalty);
-    s.raised += penalty > mk->problem->penalty;
-    mk->penalty[cell] = penalty > mk->problem->penalty ? MARGIN * penalty : mk->problem->penalty;
+  for (int end = 0; end < 2; end++) {
+    c.value[end] = mk->basis.value[end];
+    c.out[end] = mk->basis.slope[end];
+  }
+  for (int32_t i = first; i < last && scratch; i++) {
+    c.G = some->G + (size_t)i * (size_t)(c.components * mk->face * mk->n);
+    c.side = some->H + (size_t)i * (size_t)(2 * mk->dim * mk->rows * mk->face);
+    for (int side = 0; side < 2 * mk->dim; side++) c.part[side] = VpPartOf(mk, some->list[i], side);
+    some->penalty[i] = VpMetricPenalty(&c, scratch);
   }
   free(scratch);
-  to->shape[piece] = s;
+}
+
+/* *list = the cells that may need a larger penalty than boxes do */
+static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **list)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(mk->mesh->nown + 1, list));
+  *n = 0;
+  for (int32_t cell = 0; cell < mk->mesh->nown && mk->n * mk->face <= VP_MOST_DEFINITE; cell++) {
+    double least = 1;
+
+    for (int side = 0; side < 2 * mk->dim; side++) least = PetscMin(least, VpPartOf(mk, cell, side));
+    if (mk->made[cell].most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * mk->made[cell].least) (*list)[(*n)++] = cell;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the penalty of own cells. sums: the largest that a cell needs, number of cells that need a larger one than the problem's */
+static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
+{
+  const size_t G = (size_t)(mk->metric->components * mk->face * mk->n), H = (size_t)(2 * mk->dim * mk->rows * mk->face);
+  Some         some = {.mk = mk};
+  int32_t      n, *list;
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) mk->penalty[cell] = mk->problem->penalty;
+  PetscCall(ListCells(mk, &n, &list));
+  PetscCall(PetscMalloc3(SOME * G, &some.G, SOME * H, &some.H, SOME, &some.penalty));
+  for (int32_t at = 0; at < n; at += SOME) {
+    const int32_t count = PetscMin(SOME, n - at);
+
+    some.list = list + at;
+    PetscCall(FetchBlocks(mk, count, some.list, G, mk->to.G, some.G));
+    PetscCall(FetchBlocks(mk, count, some.list, H, mk->to.H, some.H));
+    PetscCall(PetscArrayzero(some.penalty, SOME));
+    VpLoopHeavy(count, FindPenalties, &some);
+    for (int32_t i = 0; i < count; i++) {
+      sums[0] = PetscMax(sums[0], some.penalty[i]);
+      sums[1] += some.penalty[i] > mk->problem->penalty;
+      if (some.penalty[i] > mk->problem->penalty) mk->penalty[some.list[i]] = MARGIN * some.penalty[i];
+    }
+  }
+  PetscCall(PetscFree3(some.G, some.H, some.penalty));
+  PetscCall(PetscFree(list));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Finds the penalty of every cell, and what the forecast of iterations needs. */
@@ -220,25 +150,20 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
-  const int32_t  pieces = VpLoopHeavyPieces(mesh->nown);
-  double         most[4] = {-PETSC_MAX_REAL, 0, 1, 0}, sum[3] = {0, (double)mesh->nown, 0};
-  Shaping        to = {.mk = mk};
+  double         most[4] = {-PETSC_MAX_REAL, 0, 1, 0}, sum[3] = {0, (double)mesh->nown, 0}, sums[2] = {0, 0};
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(pieces, &to.shape));
-  for (int32_t i = 0; i < pieces; i++) to.shape[i] = (Shape){.extremes = {PETSC_MAX_REAL, 0}, .variation = 1};
-  VpLoopHeavy(mesh->nown, ShapeCells, &to);
-  for (int32_t i = 0; i < pieces; i++) {
-    const Shape *s = &to.shape[i];
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const VpMadeCell *made = &mk->made[cell];
 
-    most[0] = PetscMax(most[0], -s->extremes[0]);
-    most[1] = PetscMax(most[1], s->extremes[1]);
-    most[2] = PetscMax(most[2], s->variation);
-    most[3] = PetscMax(most[3], s->penalty);
-    sum[0] += s->logs;
-    sum[2] += s->raised;
+    most[0] = PetscMax(most[0], -made->least);
+    most[1] = PetscMax(most[1], made->most);
+    most[2] = PetscMax(most[2], made->variation);
+    sum[0] += log(made->most / made->least);
   }
-  PetscCall(PetscFree(to.shape));
+  PetscCall(VpTogether(mesh->comm, SetPenalties(mk, sums)));
+  most[3] = sums[0];
+  sum[2] = sums[1];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mesh->comm));
   m->kappa = most[1] / -most[0];
@@ -247,96 +172,125 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   m->typical = exp(sum[0] / sum[1]);
   m->raised = (PetscInt)sum[2];
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 1, MPI_DOUBLE, mk->penalty, mk->penalty + mesh->nown));
+  for (int32_t cell = 0; cell < mesh->nface; cell++) mk->penalty[cell] *= (mk->n - 1) * mk->n;
+  PetscCall(VpTogether(mesh->comm, VpPlaceArray(&m->arrays, mk->penalty, (size_t)mesh->nface, "penalties", &m->eta)));
+  mk->to.penalty = m->eta;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets sums to those of the fluxes, and of what they are on the boxes, and adds alpha times the flux to `beyond`. seen: of these sides */
+static void FindFluxes(const VpMetricWork *mk, int side, int32_t n, const int32_t list[], const double seen[], double beyond[],
+                       double sum[2])
+{
+  const VpMesh mesh = mk->mesh;
+  const int    dim = mk->dim, d = side / 2, face = mk->face;
+  double       J[9 * VP_MAX_N * VP_MAX_N], *to = mk->metric->flux[side];
+
+  for (int32_t k = 0; k < n; k++, seen += 2 * face) {
+    const int32_t cell = list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
+    const double  alpha = VpConditions[VpDomainSide(mesh->geometry->domain, next)].alpha * VpDomainAlpha(mesh->geometry->domain, next);
+
+    VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
+    sum[1] += mk->metric->mean[(size_t)cell * (size_t)dim + (size_t)d] * VpGeometryArea(mesh->geometry, cell, side);
+    for (int i = 0; i < face; i++, to++, beyond++) {
+      double inverse[9], length = 0;
+
+      VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
+      for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
+      *to = seen[i] / sqrt(length);
+      sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
+      *beyond += alpha * *to;
+    }
+  }
 }
 
 /* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
    and |det J| |J^-T e_d| is the area of the side there. */
 static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side)
 {
-  const VpMesh mesh = mk->mesh;
-  const int    dim = mk->dim, d = side / 2, face = mk->face;
-  double       J[9 * VP_MAX_N * VP_MAX_N], *to, sum[2] = {0, 0}; /* flux, and what it is on the boxes */
-  int32_t      count = 0;
+  const size_t face = (size_t)mk->face;
+  double       sum[2] = {0, 0}, *seen, *beyond;
+  int32_t      n, *list;
 
   PetscFunctionBegin;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc1((size_t)count * face + 1, &mk->metric->flux[side]));
-    mk->metric->nflux[side] = count;
-    to = mk->metric->flux[side];
-    for (int32_t cell = 0; cell < mesh->nown; cell++) {
-      const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + side];
-      const VpSide  kind = VpDomainSide(mesh->geometry->domain, next);
-      double       *beyond = mk->metric->beyond + ((size_t)cell * 2 * dim + side) * face;
-
-      if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
-      count += !pass;
-      if (!pass) continue;
-      VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
-      sum[1] += mk->metric->mean[(size_t)cell * dim + d] * VpGeometryArea(mesh->geometry, cell, side);
-      for (int i = 0; i < face; i++, to++) {
-        double inverse[9], length = 0;
-
-        VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
-        for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
-        *to = mk->seen[((size_t)cell * 2 * dim + side) * 2 * face + i] / sqrt(length);
-        sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
-        beyond[i] += VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, next) * *to;
-      }
-    }
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mesh->comm));
-  mk->metric->robin[side] = mesh->geometry->map && sum[1] > 0 ? sum[0] / sum[1] : 0;
+  PetscCall(ListSides(mk, VP_GIVEN_FLUX, side, &n, &list));
+  mk->metric->nflux[side] = n;
+  PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
+  PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));
+  PetscCall(FetchBlocks(mk, n, list, 2 * face, mk->to.seen, seen));
+  PetscCall(FetchBlocks(mk, n, list, face, mk->to.beyond, beyond));
+  FindFluxes(mk, side, n, list, seen, beyond, sum);
+  PetscCall(PutBlocks(mk, n, list, face, beyond, mk->to.beyond));
+  PetscCall(PetscFree2(seen, beyond));
+  PetscCall(PetscFree(list));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
+  mk->metric->robin[side] = mk->mesh->geometry->map && sum[1] > 0 ? sum[0] / sum[1] : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
-static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
+/* Puts what the slots read on the backend. */
+static PetscErrorCode PlaceGiven(VpMetricWork *mk)
 {
-  const VpMesh mesh = mk->mesh;
-  const size_t kept = (size_t)(mk->rows * mk->face);
-  size_t       count = 0;
+  const VpMesh         mesh = mk->mesh;
+  const VpDomain       domain = mesh->geometry->domain;
+  const VpPointValues *values = mk->values;
+  const size_t         cells = (size_t)mesh->nown, size = (size_t)(mk->face * mk->n), given = (size_t)values->components;
+  VpMaking            *to = &mk->to;
+  double              *bounds, *condition;
 
   PetscFunctionBegin;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc1(count * kept + 1, &mk->metric->outflow[given][side]));
-    count = 0;
-    for (int32_t cell = 0; cell < mesh->nown; cell++) {
-      const size_t at = (size_t)cell * 2 * mk->dim + side;
-      const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
+  PetscCall(PetscMalloc2(6 * cells, &bounds, 2 * (size_t)domain->nboundary, &condition));
+  for (int32_t c = 0; c < mesh->nown; c++) VpGeometryBounds(mesh->geometry, c, bounds + 6 * (size_t)c, bounds + 6 * (size_t)c + 3);
+  for (int32_t i = 0; i < domain->nboundary; i++) {
+    const VpCondition *is = &VpConditions[domain->boundary[i].kind];
 
-      if (!VpIsCondition(kind) || VpConditions[kind].given != given) continue;
-      if (pass) PetscCall(PetscArraycpy(mk->metric->outflow[given][side] + count * kept, mk->H + at * kept, kept));
-      count++;
-    }
+    condition[2 * i] = 2 * is->mean;
+    condition[2 * i + 1] = 2 * (is->penalty - is->mean);
+  }
+  PetscCall(VpPlaceArray(&mk->scratch, bounds, 6 * cells, "cells", &to->maps.bounds));
+  PetscCall(VpPlaceArray(&mk->scratch, condition, 2 * (size_t)domain->nboundary, "conditions", &to->condition));
+  PetscCall(PetscFree2(bounds, condition));
+  PetscCall(VpShowArray(&mk->scratch, mk->at, 1 + 2 * (size_t)mk->dim, "points", &to->at));
+  PetscCall(VpShowArray(&mk->scratch, mk->point_weight, size, "points", &to->weight));
+  PetscCall(VpShowArray(&mk->scratch, mesh->neighbor, cells * 2 * (size_t)mk->dim, "cells", &to->neighbor));
+  PetscCall(VpShowArray(&mk->scratch, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
+  if (values->side)
+    PetscCall(
+      VpShowArray(&mk->scratch, values->side, cells * 2 * (size_t)(mk->dim * mk->face) * given, "coefficient at points", &to->side));
+  if (values->reaction) PetscCall(VpShowArray(&mk->scratch, values->reaction, cells * size, "reaction at points", &to->reaction));
+  if (mesh->geometry->map) {
+    to->maps.degree = mesh->geometry->map->degree;
+    PetscCall(VpMapPlace(mesh->geometry->map, mk->backend, &to->maps.node));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#define Reserve(arrays, count, what, p) VpArraysReserve(arrays, (count) * sizeof(**(p)), what, (void **)(p))
 
 static PetscErrorCode AllocateMetric(VpMetricWork *mk)
 {
-  const VpMetric m = mk->metric;
-  const size_t   cells = (size_t)mk->mesh->nown, size = (size_t)(mk->face * mk->n);
-  const double   c = mk->problem->reaction;
+  static const char points[] = "coefficient at points";
+  const VpMetric    m = mk->metric;
+  const size_t      cells = (size_t)m->ncell, traced = (size_t)m->ntraced, size = (size_t)(mk->face * mk->n);
+  const size_t      face = 2 * (size_t)(mk->dim * mk->face);
+  VpMaking         *to = &mk->to;
 
   PetscFunctionBegin;
-  m->refct = 1;
-  m->ncell = m->ntraced = mk->mesh->nown;
-  m->components = mk->values->components > mk->dim || mk->mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
-  mk->rows = VpMetricRows(mk->dim, m->components);
-  PetscCall(VpMallocLarge(cells * (size_t)m->components * size + 1, &mk->G));
-  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->rows * mk->face) + 1, &mk->H));
-  PetscCall(VpMallocLarge(cells * 2 * (size_t)(mk->dim * mk->face) + 1, &m->beyond));
-  PetscCall(PetscMalloc1(cells + 1, &m->scale));
-  PetscCall(PetscMalloc1(cells + 1, &m->eta));
-  PetscCall(PetscMalloc1(cells * (size_t)mk->dim + 1, &m->mean));
-  if (mk->values->reaction || c != 0) PetscCall(VpMallocLarge(cells * size + 1, &m->mass));
-  if (mk->mesh->geometry->map) PetscCall(VpMallocLarge(cells * size + 1, &m->root));
-  PetscCall(VpMallocLarge((size_t)mk->mesh->nface * 4 * (size_t)(mk->dim * mk->face) + 1, &mk->seen));
+  PetscCall(Reserve(&mk->large[0], cells * (size_t)m->components * size, points, &to->G));
+  PetscCall(Reserve(&mk->large[1], traced * face * (size_t)mk->rows, points, &to->H));
+  PetscCall(Reserve(&mk->scratch, (size_t)mk->mesh->nface * 2 * face, points, &to->seen));
+  PetscCall(Reserve(&mk->scratch, cells, points, &to->made));
+  PetscCall(Reserve(&m->arrays, cells * face, points, &m->beyond));
+  if (mk->values->reaction || mk->problem->reaction != 0) PetscCall(Reserve(&m->arrays, cells * size, "reaction at points", &m->mass));
+  if (mk->mesh->geometry->map) PetscCall(Reserve(&m->arrays, traced * size, "map", &m->root));
+  to->beyond = m->beyond;
+  to->mass = m->mass;
+  to->root = m->root;
+  PetscCall(PetscMalloc1(cells + 1, &mk->made));
   PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
-  PetscCall(PetscMalloc1(cells * (size_t)m->components + 1, &mk->average));
-  PetscCall(PetscMalloc1(2 * cells + 1, &mk->extremes));
-  PetscCall(PetscCalloc1(mk->mesh->nown + 1, &mk->sign));
+  PetscCall(PetscMalloc1(cells * (size_t)mk->dim + 1, &m->mean));
+  PetscCall(PetscMalloc3(cells + 1, &m->masses, cells + 1, &m->volumes, cells + 1, &m->shares));
+  PetscCall(PlaceGiven(mk));
   if (mk->mesh->faces.n) PetscCall(VpAllocateParts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -346,52 +300,64 @@ static PetscErrorCode CheckMetric(const VpMetricWork *mk)
   int64_t cell = mk->bad ? mk->mesh->first + mk->bad - 1 : PETSC_MAX_INT;
 
   PetscFunctionBegin;
-  PetscCall(VpCheckDeterminants(mk->mesh, mk->n, mk->sign));
+  PetscCall(VpCheckDeterminants(mk->mesh, mk->n, mk->made));
+  for (int32_t c = mk->mesh->nown; c-- > 0;) {
+    if (!mk->made[c].definite) cell = PetscMin(cell, mk->mesh->first + c);
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cell, 1, MPI_INT64_T, MPI_MIN, mk->mesh->comm));
   PetscCheck(cell == PETSC_MAX_INT, mk->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be finite and positive, as a matrix positive definite, at every point: cell %" PetscInt64_FMT
+             "The coefficient must be finite and positive, as a matrix positive definite, at every point: cell %" PetscInt_FMT
              " has a point where it is not",
-             (PetscInt64)cell);
+             (PetscInt)cell);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the means over the points of cells, and over the boxes of |det J| and c |det J|, by which the cycle knows the reaction. */
+static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
+{
+  const VpMetric   m = mk->metric;
+  const VpGeometry g = mk->mesh->geometry;
+  double           sum[3] = {0, 0, 0};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
+    const VpMadeCell *made = &mk->made[cell];
+    const double      volume = VpGeometryVolume(g, cell);
+
+    for (int d = 0; d < mk->dim; d++)
+      m->mean[(size_t)cell * (size_t)mk->dim + (size_t)d] =
+        made->mean[VpMetricEntry(mk->dim, m->components, d, d)] * PetscSqr(VpGeometrySize(g, cell, d)) / volume;
+    m->masses[cell] = made->mass / volume;
+    m->volumes[cell] = m->root || scaled ? made->volume / volume : 1;
+    m->shares[cell] = scaled ? made->share : 1;
+    sum[0] += made->mass;
+    sum[1] += volume;
+    sum[2] += made->volume;
+  }
+  if (scaled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
+  m->dilation = m->root ? sum[2] / sum[1] : 1;
+  m->reaction = mk->values->reaction || g->map ? sum[0] / sum[1] : mk->problem->reaction;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FetchMade(VpMetricWork *mk)
+{
+  return mk->backend->download(mk->to.made, (size_t)mk->mesh->nown * sizeof(*mk->made), mk->made);
 }
 
 /* From this change of a inside of a cell on, and up to this relative jump on faces, the cycle works with the function a^(1/4) u. */
 #define SCALES_FROM 4
 #define CONTINUOUS  0.01
 
-static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  VpMetricWork  *mk = context;
-  const VpMetric m = mk->metric;
-  const int      dim = mk->dim, size = mk->n * mk->face;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    double *mean = m->mean + (size_t)cell * dim;
-
-    for (int d = 0; d < dim; d++) mean[d] = 0;
-    for (int i = 0; i < size; i++) {
-      const size_t at = (size_t)cell * size + i;
-      const double a = mk->values->cell[at];
-
-      m->entry[at] = (m->root ? m->root[at] : 1) * sqrt(sqrt(a));
-      for (int d = 0; d < dim; d++)
-        mean[d] +=
-          mk->point_weight[i] / sqrt(a) * mk->G[((size_t)cell * m->components + VpMetricEntry(dim, m->components, d, d)) * size + i];
-    }
-    for (int d = 0; d < dim; d++)
-      mean[d] *= PetscSqr(VpGeometrySize(mk->mesh->geometry, cell, d)) / VpGeometryVolume(mk->mesh->geometry, cell);
-  }
-}
-
-/* the largest change of a number a inside of an own cell; its largest jump on a side. On a face G_dd |det J| of both cells differ as their
-   a do. */
+/* the largest change of a number a inside of an own cell */
 static double FindChange(const VpMetricWork *mk)
 {
   const int size = mk->n * mk->face;
   double    most = 1;
 
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
-    const double *a = mk->values->cell + (size_t)cell * size;
+    const double *a = mk->values->cell + (size_t)cell * (size_t)size;
     double        range[2] = {a[0], a[0]};
 
     for (int i = 0; i < size; i++) {
@@ -403,111 +369,130 @@ static double FindChange(const VpMetricWork *mk)
   return most;
 }
 
-static double FindJump(const VpMetricWork *mk)
+/* the largest jump of a on a side. On a face G_dd |det J| of both cells differ as their a do. */
+static PetscErrorCode FindJump(VpMetricWork *mk, double *most)
 {
-  double most = 1, own[VP_MAX_N * VP_MAX_N], beyond[VP_MAX_N * VP_MAX_N];
-
-  for (int32_t i = 0; i < 2 * mk->dim * mk->mesh->nown; i++) {
-    FindWeights(mk, i / (2 * mk->dim), i % (2 * mk->dim), own, beyond);
-    for (int q = 0; q < mk->face && beyond[0] > 0; q++) most = PetscMax(most, PetscMax(own[q] / beyond[q], beyond[q] / own[q]));
-  }
-  return most;
+  PetscFunctionBegin;
+  PetscCall(FetchMade(mk));
+  *most = 1;
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) *most = PetscMax(*most, mk->made[cell].jump);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. The constants and the reaction would become
    other functions, so that neither may matter. Nodal vectors do not enter by it. */
 static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
 {
-  const VpMesh mesh = mk->mesh;
-  double       most;
+  const VpMesh   mesh = mk->mesh;
+  const VpMetric m = mk->metric;
+  double         most;
 
   PetscFunctionBegin;
-  if (mk->problem->nodal || mk->values->components > 1 || mk->metric->mass || VpProblemIsSingular(mesh, mk->problem))
+  if (mk->problem->nodal || mk->values->flat || mk->values->components > 1 || m->mass || VpProblemIsSingular(mesh, mk->problem))
     PetscFunctionReturn(PETSC_SUCCESS);
   most = FindChange(mk);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most < SCALES_FROM) PetscFunctionReturn(PETSC_SUCCESS);
-  most = FindJump(mk);
+  PetscCall(VpTogether(mesh->comm, FindJump(mk, &most)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge((size_t)mesh->nown * (size_t)(mk->n * mk->face) + 1, &mk->metric->entry));
-  VpLoop(mesh->nown, ScaleCells, mk);
+  PetscCall(
+    VpTogether(mesh->comm, Reserve(&m->arrays, (size_t)mesh->nown * (size_t)(mk->n * mk->face), "coefficient at points", &m->entry)));
+  PetscCall(mk->backend->make->scale(&mk->to, m->entry));
+  PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
+  PetscCall(TakeMeans(mk, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The means of |det J| and c |det J| over the boxes, by which the cycle knows the reaction. */
-static PetscErrorCode FindReaction(const VpMetricWork *mk)
+/* Gets `seen` of cells beyond sides. */
+static PetscErrorCode ExchangeSeen(VpMetricWork *mk)
 {
-  const VpMetric m = mk->metric;
-  const int      size = mk->n * mk->face;
-  double         sum[3] = {0, 0, 0};
+  const size_t    block = 4 * (size_t)(mk->dim * mk->face) * sizeof(double);
+  VpGhostExchange exchange = {.cells = {.mesh = mk->mesh, .backend = mk->backend, .block = block}};
+  VpGhosts        ghosts;
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
-    const double volume = VpGeometryVolume(mk->mesh->geometry, cell);
-
-    for (int i = 0; i < size && (m->mass || m->root); i++) {
-      const size_t at = (size_t)cell * size + i;
-
-      if (m->mass) sum[0] += mk->point_weight[i] * m->mass[at];
-      if (m->root) sum[2] += mk->point_weight[i] * volume / PetscSqr(m->root[at]);
-    }
-    sum[1] += volume;
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
-  m->dilation = m->root ? sum[2] / sum[1] : 1;
-  m->reaction = mk->values->reaction || mk->mesh->geometry->map ? sum[0] / sum[1] : mk->problem->reaction;
+  PetscCall(VpGhostExchangeBegin(&exchange, VP_GHOST_FACE, mk->to.seen, (char *)mk->to.seen + (size_t)mk->mesh->nown * block, &ghosts));
+  PetscCall(VpArrive(ghosts));
+  PetscCall(VpGhostExchangeClear(&exchange));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MakeMetric(VpMetricWork *mk)
 {
-  const VpMesh mesh = mk->mesh;
-  const size_t seen = 4 * (size_t)(mk->dim * mk->face);
+  const VpMesh    mesh = mk->mesh;
+  const VpMakers *make = mk->backend->make;
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
-  VpLoopHeavy(mesh->nown, MakeCells, mk);
+  PetscCall(make->points(&mk->to));
+  PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpMakeParts(mk));
   PetscCall(CheckMetric(mk));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, seen, MPI_DOUBLE, mk->seen, mk->seen + (size_t)mesh->nown * seen));
+  PetscCall(TakeMeans(mk, PETSC_FALSE));
+  PetscCall(ExchangeSeen(mk));
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
-  VpLoop(mesh->nown, WeighSides, mk);
+  PetscCall(make->weigh(&mk->to));
+  if (VpMeshIsAdaptive(mesh)) VpWeighParts(mk);
   PetscCall(FindShapes(mk));
-  PetscCall(VpMetricCompareBoxes(mesh, mk->extremes, mk->average, mk->metric));
-  VpLoop(mesh->nown, SetBeyond, mk);
+  PetscCall(VpMetricCompareBoxes(mesh, mk->made, mk->metric));
+  PetscCall(make->finish(&mk->to));
   if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
   PetscCall(ScaleByCoefficient(mk));
-  PetscCall(FindReaction(mk));
-  PetscCall(VpMetricStore(mesh, mk->n, mk->values->precision, &mk->G, &mk->H, mk->metric));
+  PetscCall(VpMetricStore(mesh, &mk->to, mk->large, mk->metric));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpStoreGhosts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, VpMetric *out)
+/* Sets what is known before there is memory. */
+static PetscErrorCode BeginMetric(VpMetricWork *mk)
 {
-  VpMetricWork   mk = {.mesh = mesh, .problem = problem, .values = values, .n = problem->degree + 1, .dim = mesh->dim};
-  PetscErrorCode error;
-  double         gauss[VP_MAX_N];
+  const VpMesh mesh = mk->mesh;
+  double       gauss[VP_MAX_N];
+  VpMetric     m;
 
   PetscFunctionBegin;
-  mk.face = VpFaceSize(mk.n, mk.dim);
-  for (int side = -1; side < 2 * mk.dim; side++) VpGaussPoints(mesh->geometry, mk.n, side, &mk.at[1 + side]);
-  VpGauss(mk.n, gauss, mk.weight);
-  for (int i = 0; i < mk.n * mk.face; i++) mk.point_weight[i] = VpPointWeight(mk.dim, mk.n, mk.weight, i);
-  PetscCall(VpBasisCreate(VP_BASIS_GAUSS, problem->degree, &mk.basis));
-  VpMetricSlopes(&mk.basis, mk.slope);
-  PetscCall(PetscNew(&mk.metric));
+  mk->face = VpFaceSize(mk->n, mk->dim);
+  for (int side = -1; side < 2 * mk->dim; side++) VpGaussPoints(mesh->geometry, mk->n, side, &mk->at[1 + side]);
+  VpGauss(mk->n, gauss, mk->weight);
+  for (int i = 0; i < mk->n * mk->face; i++) mk->point_weight[i] = VpPointWeight(mk->dim, mk->n, mk->weight, i);
+  PetscCall(VpBasisCreate(VP_BASIS_GAUSS, mk->problem->degree, &mk->basis));
+  VpMetricSlopes(&mk->basis, mk->slope);
+  PetscCall(PetscNew(&m));
+  mk->metric = m;
+  m->refct = 1;
+  m->ncell = mesh->nown;
+  m->ntraced = VpMeshIsAdaptive(mesh) ? mesh->nface : mesh->nown;
+  m->components = mk->values->components > mk->dim || mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
+  mk->rows = VpMetricRows(mk->dim, m->components);
+  m->arrays = mk->scratch = mk->large[0] = mk->large[1] = (VpArrays){.backend = mk->backend, .precision = VP_DOUBLE};
+  mk->to = (VpMaking){.dim = mk->dim,
+                      .n = mk->n,
+                      .given = mk->values->components,
+                      .components = m->components,
+                      .flat = mk->values->flat,
+                      .precision = mk->values->precision,
+                      .nodal = mk->problem->nodal,
+                      .ncell = mesh->nown,
+                      .turn = mesh->turn,
+                      .constant = mk->problem->reaction};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPointValues *values, const VpBackend *backend, VpMetric *out)
+{
+  VpMetricWork   mk = {.mesh = mesh, .problem = problem, .values = values, .backend = backend, .n = problem->degree + 1, .dim = mesh->dim};
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(BeginMetric(&mk));
   error = MakeMetric(&mk);
-  PetscCall(PetscFree(mk.G));
-  PetscCall(PetscFree(mk.H));
-  PetscCall(PetscFree(mk.seen));
+  PetscCall(VpArraysRelease(&mk.scratch));
+  for (int i = 0; i < 2; i++) PetscCall(VpArraysRelease(&mk.large[i]));
+  PetscCall(PetscFree(mk.made));
   PetscCall(PetscFree(mk.parted));
   PetscCall(PetscFree(mk.penalty));
-  PetscCall(PetscFree(mk.average));
-  PetscCall(PetscFree(mk.extremes));
-  PetscCall(PetscFree(mk.sign));
   if (error) PetscCall(VpMetricDestroy(&mk.metric));
   PetscCall(error);
   *out = mk.metric;
@@ -521,19 +506,11 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!m || --m->refct) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->factor != m->root) PetscCall(PetscFree(m->factor));
-  PetscCall(PetscFree(m->cell));
-  PetscCall(PetscFree(m->side));
-  PetscCall(PetscFree(m->shape));
+  PetscCall(VpArraysRelease(&m->arrays));
   PetscCall(PetscFree(m->first));
   PetscCall(PetscFree(m->part));
-  PetscCall(PetscFree(m->mass));
-  PetscCall(PetscFree(m->beyond));
-  PetscCall(PetscFree(m->scale));
-  PetscCall(PetscFree(m->eta));
-  PetscCall(PetscFree(m->root));
-  PetscCall(PetscFree(m->entry));
   PetscCall(PetscFree(m->mean));
+  PetscCall(PetscFree3(m->masses, m->volumes, m->shares));
   for (int side = 0; side < 6; side++) PetscCall(PetscFree(m->flux[side]));
   for (int i = 0; i < 6 * VP_GIVEN_KINDS; i++) PetscCall(PetscFree(m->outflow[i / 6][i % 6]));
   PetscCall(PetscFree(m));

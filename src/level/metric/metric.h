@@ -7,7 +7,7 @@
    On a side that hangs, J of the coarse cell is that of its part at the fine side: derivatives along the side are halved. The penalty is
    that of coarse cells, so that the fine cell's H_d counts half in sigma. */
 #pragma once
-#include "../../kernels/views.h"
+#include "../arrays.h"
 #include "../../mesh/mesh.h"
 
 typedef struct VpProblem_ VpProblem;
@@ -16,8 +16,9 @@ typedef struct VpProblem_ VpProblem;
    yy, yz, zz. */
 typedef struct {
   int           components;
-  const double *cell;      /* [nown][n^dim][components] */
-  const double *side;      /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell */
+  PetscBool     flat;      /* It is the same in all of a cell. */
+  const double *cell;      /* [nown][n^dim][components], if flat [nown][components] */
+  const double *side;      /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell; NULL if flat */
   const double *reaction;  /* [nown][n^dim] c, or NULL: the problem's number */
   VpPrecision   precision; /* in which G, H and the map's root are stored */
   const double *part;      /* [coarse sides that hang, ascending][2^(dim-1) fine ones][n^(dim-1)][components] at the points of the fine
@@ -34,20 +35,23 @@ struct VpMetric_ {
   int32_t     ncell, ntraced; /* own cells; those with side, shape, scale, factor and root, as VpMetricView.traced */
   int         spread;
   VpPrecision precision;
-  void       *cell, *side, *factor; /* as in VpMetricView */
-  int32_t    *first;                /* as in VpMetricView, with the number of parts at the end */
-  double     *part;
+  VpArrays    arrays;                                     /* on the backend that has made them: what follows, and `entry` */
+  void       *cell, *side, *factor;                       /* as in VpMetricView */
   double     *shape, *beyond, *eta, *mass, *scale, *root; /* the same, where eta is `penalty` */
-  int32_t     nflux[6];                                   /* [side] number of cells with a flux as condition there */
-  double     *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
+  double  *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
+  int32_t *first; /* as in VpMetricView, with the number of parts at the end; this and what follows is on the host */
+  double  *part;
+  int32_t  nflux[6];                   /* [side] number of cells with a flux as condition there */
+  double  *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
-  double     *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
-  double      reaction;                   /* mean of c |det J| over the boxes */
-  double      dilation;                   /* volume of the domain in space, divided by that of the boxes */
-  double *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
+  double  *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
+  double   reaction;                   /* mean of c |det J| over the boxes */
+  double   dilation;                   /* volume of the domain in space, divided by that of the boxes */
   double
     robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
   double  *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double  *masses, *volumes; /* [nown] means of c |det J| / volume, and of 1/root^2 or 1/entry^2 */
+  double  *shares;           /* [nown] by how much a becomes smaller if the cycle works with a multiple of u: means of (root/entry)^2 */
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
   double   boxes;          /* kappa where D is the mean over the cell's box, estimated from means over cells */
@@ -56,22 +60,16 @@ struct VpMetric_ {
   double   penalty;        /* largest penalty that a cell needs for a definite A; 0: not computed */
   PetscInt raised;         /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };
-/* store.c. Collective. Gives a metric G and H, which are made as [cells][components][n^dim] and [cells][2 dim][rows][n^(dim-1)], in
-   the least memory that stores them. n: points in each direction */
-PetscErrorCode VpMetricStore(VpMesh, int n, VpPrecision, double **G, double **H, VpMetric);
+/* store.c. Collective. Gives a metric G and H, which its backend has made, in the least memory that stores them. large: G, H */
+PetscErrorCode VpMetricStore(VpMesh, const VpMaking *, VpArrays large[2], VpMetric);
 /* numbers per unknown, as if in double precision, of `cell`, `side` and `factor` */
 double VpMetricNumbers(VpMetric, int dim, int n);
 /* kind.c: iterations of FGMRES for eight digits, to a factor of 1.5 in most cases, where the cycle has this kind of means (auto: cell); the
    kind that is asked for, or for auto that which is foretold less time. unlike: of VpPrefers */
 double       VpMetricIterations(const VpMetric, VpMetricKind);
 VpMetricKind VpMetricChoose(const VpMetric, VpMetricKind asked, double unlike);
-/* kind.c: finds `boxes` from `mean` and, of own cells, extremes [2] (VpMetricExtremes()) and the mean of G in the unit of m->mean
-   [components]. Collective */
-PetscErrorCode VpMetricCompareBoxes(VpMesh, const double extremes[], const double mean[], VpMetric);
-/* pullback.c: a value of a coefficient (VpPointValues.components) as a full matrix; whether a full matrix is finite and positive
-   definite */
-void      VpMatrixExpand(int dim, int components, const double value[], double K[]);
-PetscBool VpMatrixIsDefinite(int dim, const double K[]);
+/* kind.c: finds `boxes` from `mean` and what is known of own cells. Collective */
+PetscErrorCode VpMetricCompareBoxes(VpMesh, const VpMadeCell made[], VpMetric);
 /* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */
-PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, VpMetric *);
+PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, const VpBackend *, VpMetric *);
 PetscErrorCode VpMetricDestroy(VpMetric *);

@@ -1,37 +1,12 @@
 /* The numbers of a metric where sides hang: those of coarse cells at the points of fine sides. */
 #include "making.h"
 
-void VpWeighSides(int face, const double own[], const double other[], double weight[], double beyond[])
+double VpPartOf(const VpMetricWork *mk, int32_t cell, int side)
 {
-  for (int i = 0; i < face; i++) {
-    const double P = own[face + i], there = other[face + i]; /* Both cells get the same sum. */
+  const VpFaces *faces = &mk->mesh->faces;
 
-    weight[i] = 2 * there / (P + there);
-    beyond[i] = 2 * P / (P + there);
-  }
-}
-
-VpMetricSide VpFindBeyond(const VpMetricWork *mk, int32_t cell, int side, double turned[])
-{
-  const VpMesh  mesh = mk->mesh;
-  const int32_t next = VpMeshNeighbor(mesh, cell, side);
-  const size_t  stride = 2 * (size_t)mk->face;
-
-  if (next >= 0) {
-    const int     turn = VpMeshTurn(mesh, cell, side);
-    const double *seen = mk->seen + ((size_t)next * 2 * (size_t)mk->dim + (size_t)VpTurnSide(side, turn)) * stride;
-
-    for (int i = 0; i < 2 * mk->face && turn && turned; i++)
-      turned[i] = seen[i / mk->face * mk->face + VpTurnPoint(mk->n, turn, i % mk->face)];
-    return (VpMetricSide){next, turn ? turned : seen, 1};
-  }
-  if (next == VP_HANGING) {
-    const int32_t at = VpFaceAt(mesh->faces.n, mesh->faces.face, cell, side);
-    const VpFace *face = &mesh->faces.face[at];
-
-    if (face->kind == VP_FACE_FINE) return (VpMetricSide){face->cell[1], mk->parted + (size_t)mk->metric->first[at] * stride, 0.5};
-  }
-  return (VpMetricSide){-1, NULL, 1};
+  if (VpMeshNeighbor(mk->mesh, cell, side) != VP_HANGING) return 1;
+  return faces->face[VpFaceAt(faces->n, faces->face, cell, side)].kind == VP_FACE_FINE ? 0.5 : 1;
 }
 
 PetscErrorCode VpAllocateParts(VpMetricWork *mk)
@@ -64,6 +39,24 @@ static void SetPart(const VpMetricWork *mk, int side, int half, VpMapGrid *grid)
   VpMapGridSet(mk->mesh->geometry->map, count, x, grid);
 }
 
+/* Makes H, G's row d, at the points of a fine side on the side of a coarse cell, and `seen`, G_dd and G_dd det, for the cell beyond. K
+   [n^(dim-1)][components] */
+static void MakeSide(VpMetricWork *mk, int32_t cell, int side, const VpMapGrid *grid, const double K[], double H[], double seen[])
+{
+  const int     dim = mk->dim, d = side / 2, face = mk->face;
+  double        J[9 * VP_MAX_N * VP_MAX_N], G[6 * VP_MAX_N * VP_MAX_N], det[VP_MAX_N * VP_MAX_N];
+  const double *normal = G + VpMetricEntry(dim, 6, d, d) * face;
+
+  VpGeometryEvaluateGrid(mk->mesh->geometry, cell, grid, NULL, J);
+  for (int i = 0; i < face * dim * dim; i++) J[i] *= i % dim == d ? 1 : 0.5;
+  if (!VpHostPullBack(dim, mk->values->components, grid, J, K, G, det)) mk->bad = 1 + cell;
+  for (int i = 0; i < face; i++) {
+    H[i] = seen[i] = normal[i];
+    seen[face + i] = normal[i] * det[i];
+    for (int r = 1; r < mk->rows; r++) H[r * face + i] = G[VpMetricEntry(dim, 6, d, VpAlongSide(d, r)) * face + i] * (side % 2 ? 1 : -1);
+  }
+}
+
 /* Makes H, G_dd and det on one part of all sides with one number. Coarse cells make them, and fine cells get them. */
 static PetscErrorCode MakePart(VpMetricWork *mk, int side, int half, double number[])
 {
@@ -81,9 +74,8 @@ static PetscErrorCode MakePart(VpMetricWork *mk, int side, int half, double numb
 
     if (f->kind == VP_FACE_FINE) continue;
     if (f->side == side)
-      VpMakeSide(mk, f->cell[0], side, half, &grid,
-                 mk->values->part + ((coarse << (mk->dim - 1)) + (size_t)half) * (size_t)(mk->face * mk->values->components), to,
-                 to + kept);
+      MakeSide(mk, f->cell[0], side, &grid,
+               mk->values->part + ((coarse << (mk->dim - 1)) + (size_t)half) * (size_t)(mk->face * mk->values->components), to, to + kept);
     coarse++;
   }
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, size, MPI_DOUBLE, number, number + (size_t)mesh->nown * size));
@@ -111,22 +103,53 @@ PetscErrorCode VpMakeParts(VpMetricWork *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Weighs H on one part of the face f, and sets sigma there. */
+void VpWeighParts(VpMetricWork *mk)
+{
+  for (int32_t i = 0; i < mk->mesh->faces.n; i++) {
+    const VpFace *f = &mk->mesh->faces.face[i];
+    const int32_t cell = f->cell[0];
+    const double *own = mk->to.seen + VpSideAt(mk->dim, cell, f->side, 2 * mk->face),
+                 *coarse = mk->parted + mk->metric->first[i] * 2 * mk->face;
+    double *H = mk->to.H + VpSideAt(mk->dim, cell, f->side, mk->rows * mk->face), *jump = &mk->to.made[cell].jump;
+
+    for (int q = 0; q < mk->face && f->kind == VP_FACE_FINE; q++) {
+      const double weight[2] = {VpOwnWeight(&mk->to, own[mk->face + q], coarse[mk->face + q]),
+                                VpOwnWeight(&mk->to, coarse[mk->face + q], own[mk->face + q])};
+
+      for (int r = 0; r < mk->rows; r++) H[r * mk->face + q] *= weight[0];
+      *jump = PetscMax(*jump, PetscMax(weight[0] / weight[1], weight[1] / weight[0]));
+    }
+  }
+}
+
+/* sigma on a side that hangs, of a coarse and a fine cell with these H_dd */
+static double SigmaOf(const VpMetricWork *mk, int32_t coarse, double Hc, int32_t fine, double Hf)
+{
+  return mk->penalty[coarse] * Hc + 0.5 * mk->penalty[fine] * Hf;
+}
+
+/* Weighs H of the coarse cell on one part of the face f, and sets sigma there. */
 static void FinishPart(VpMetricWork *mk, const VpFace *f, int half)
 {
   const PetscBool fine = (PetscBool)(f->kind == VP_FACE_FINE);
   const int32_t   cell[2] = {f->cell[fine], fine ? f->cell[0] : f->cell[1 + half]}; /* the coarse and the fine one */
-  const int       side = fine ? f->side : f->side ^ 1;
+  const int       side = fine ? f->side : f->side ^ 1, face = mk->face;
   const size_t    at = (size_t)(mk->metric->first[f - mk->mesh->faces.face] + (fine ? 0 : half));
-  const double   *coarse = mk->parted + at * 2 * (size_t)mk->face,
-               *seen = mk->seen + ((size_t)cell[1] * 2 * (size_t)mk->dim + (size_t)side) * 2 * (size_t)mk->face;
-  double *H = mk->metric->part + at * (size_t)((mk->rows + 1) * mk->face);
-  double  weight[2][VP_MAX_N * VP_MAX_N];
+  const double   *coarse = mk->parted + at * 2 * (size_t)face, *seen = mk->to.seen + VpSideAt(mk->dim, cell[1], side, 2 * face);
+  double         *H = mk->metric->part + at * (size_t)((mk->rows + 1) * face);
 
-  VpWeighSides(mk->face, coarse, seen, weight[0], weight[1]);
-  for (int i = 0; i < mk->face; i++) {
-    for (int r = 0; r < mk->rows; r++) H[r * mk->face + i] *= weight[0][i];
-    H[mk->rows * mk->face + i] = VpSigmaOf(mk, cell[0], weight[0][i] * coarse[i], cell[1], weight[1][i] * seen[i]);
+  for (int i = 0; i < face; i++) {
+    const double weight[2] = {VpOwnWeight(&mk->to, coarse[face + i], seen[face + i]),
+                              VpOwnWeight(&mk->to, seen[face + i], coarse[face + i])};
+
+    for (int r = 0; r < mk->rows; r++) H[r * face + i] *= weight[0];
+    H[mk->rows * face + i] = SigmaOf(mk, cell[0], weight[0] * coarse[i], cell[1], weight[1] * seen[i]);
+    if (fine) {
+      const double Hf = mk->to.H[VpSideAt(mk->dim, cell[1], side, mk->rows * face) + (size_t)i];
+
+      mk->to.beyond[VpSideAt(mk->dim, cell[1], side, face) + (size_t)i] =
+        SigmaOf(mk, cell[0], weight[0] * coarse[i], cell[1], Hf) - mk->penalty[cell[1]] * VpAsStored(mk->values->precision, Hf);
+    }
   }
 }
 
@@ -136,36 +159,40 @@ void VpFinishParts(VpMetricWork *mk)
   const VpMetric m = mk->metric;
 
   for (int32_t i = 0; i < mesh->faces.n; i++) {
-    for (int half = 0; half < m->first[i + 1] - m->first[i]; half++) FinishPart(mk, &mesh->faces.face[i], half);
+    const VpFace *f = &mesh->faces.face[i];
+
+    for (int half = 0; half < m->first[i + 1] - m->first[i]; half++) FinishPart(mk, f, half);
+    for (int k = 0; k < mk->face && f->kind == VP_FACE_COARSE; k++) {
+      mk->to.beyond[VpSideAt(mk->dim, f->cell[0], f->side, mk->face) + (size_t)k] = 0;
+      for (int r = 0; r < mk->rows; r++)
+        mk->to.H[VpSideAt(mk->dim, f->cell[0], f->side, mk->rows * mk->face) + (size_t)(r * mk->face + k)] = 0;
+    }
   }
 }
 
-/* *array = the same with the numbers of ghosts */
-static PetscErrorCode AddGhosts(VpMesh mesh, size_t count, VpPrecision precision, void *array)
+/* Gets the numbers of ghosts of an array, if there is one. */
+static PetscErrorCode GetGhosts(VpMesh mesh, size_t count, VpPrecision precision, void *array)
 {
-  void **at = array, *all;
+  const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
 
   PetscFunctionBegin;
-  PetscCall(VpMetricWithGhosts(mesh, count, precision, *at, &all));
-  PetscCall(PetscFree(*at));
-  *at = all;
+  if (array)
+    PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, count, precision == VP_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, array,
+                             (char *)array + (size_t)mesh->nown * block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpStoreGhosts(VpMetricWork *mk)
 {
-  const VpMesh    mesh = mk->mesh;
-  const VpMetric  m = mk->metric;
-  const size_t    size = (size_t)(mk->face * mk->n);
-  const PetscBool same = (PetscBool)(m->factor == m->root);
+  const VpMesh   mesh = mk->mesh;
+  const VpMetric m = mk->metric;
+  const size_t   size = (size_t)(mk->face * mk->n);
 
   PetscFunctionBegin;
-  PetscCall(AddGhosts(mesh, VpMetricSideNumbers(m, mk->dim), m->precision, &m->side));
-  PetscCall(AddGhosts(mesh, (size_t)VpMetricShape(mk->dim, m->components), VP_DOUBLE, &m->shape));
-  PetscCall(AddGhosts(mesh, 1, VP_DOUBLE, &m->scale));
-  PetscCall(AddGhosts(mesh, size, VP_DOUBLE, &m->root));
-  if (same) m->factor = m->root;
-  else PetscCall(AddGhosts(mesh, size, m->precision, &m->factor));
-  m->ntraced = mesh->nface;
+  PetscCall(GetGhosts(mesh, VpMetricSideNumbers(m, mk->dim), m->precision, m->side));
+  PetscCall(GetGhosts(mesh, (size_t)VpMetricShape(mk->dim, m->components), VP_DOUBLE, m->shape));
+  PetscCall(GetGhosts(mesh, 1, VP_DOUBLE, m->scale));
+  PetscCall(GetGhosts(mesh, size, VP_DOUBLE, m->root));
+  if (m->factor != m->root) PetscCall(GetGhosts(mesh, size, m->precision, m->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,197 +1,109 @@
 /* Stores G and H of a metric in as few numbers as they have: parallelepipeds, and a number as the coefficient on boxes, need one matrix a
    cell. */
 #include "../internal.h"
-#include "../../base/memory.h"
-#include "../../base/threads.h"
-#include <stdatomic.h>
 
-/* what may be so in all cells */
-enum { SHAPED = 1, SAME_G = 2, SAME_H = 4, SAME_ROOT = 8, ALL = 15 };
 #define ROUNDING 1e-13 /* of equal numbers that were computed at different points, for k^2 cells' sizes in that of the domain */
 
-typedef struct {
-  int           dim, size, face, rows, components;
-  const double *G, *H;
-  VpMetric      m;
-  double        rounding; /* of equal numbers, a fraction */
-  _Atomic int   so;       /* bits */
-} Storing;
-
-static PetscBool Differ(const Storing *s, double a, double b, double size)
+/* *so = what is so in the cells of all ranks */
+static PetscErrorCode Compare(VpMesh mesh, const VpMaking *made, const VpBackend *backend, int *so)
 {
-  return (PetscBool) !(fabs(a - b) <= s->rounding * size);
-}
-
-/* number of the direction of row r > 0 of H */
-static int AlongSide(int d, int r)
-{
-  return r - 1 < d ? r - 1 : r;
-}
-
-/* H_r / H_dd of G = S on an upper side */
-static double RatioOf(const Storing *s, const double S[], int stride, int d, int r)
-{
-  return S[stride * VpMetricEntry(s->dim, s->components, d, AlongSide(d, r))] / S[stride * VpMetricEntry(s->dim, s->components, d, d)];
-}
-
-/* what is so of the numbers G of a cell */
-static int LookAtCell(const Storing *s, const double *G)
-{
-  int so = ALL;
-
-  for (int d = 0; d < s->dim; d++) {
-    for (int e = d; e < s->dim && (e == d || s->components > s->dim); e++) {
-      const double *entry = G + VpMetricEntry(s->dim, s->components, d, e) * s->size;
-      const double *dd = G + VpMetricEntry(s->dim, s->components, d, d) * s->size;
-      const double *ee = G + VpMetricEntry(s->dim, s->components, e, e) * s->size;
-
-      for (int q = 0; q < s->size; q++) {
-        const double size = sqrt(dd[q] * ee[q]);
-
-        if (Differ(s, entry[q], G[q] / G[0] * entry[0], size)) so &= ~SHAPED;
-        if (Differ(s, entry[q], entry[0], size)) so &= ~SAME_G;
-      }
-    }
-  }
-  return so;
-}
-
-/* what is so of the numbers H of a cell's side. G: of the cell */
-static int LookAtSide(const Storing *s, int side, const double *G, const double *H)
-{
-  int so = ALL;
-
-  for (int l = 0; l < s->face; l++) {
-    if (Differ(s, H[l], H[0], H[0])) so &= ~SAME_H;
-    for (int r = 1; r < s->rows; r++) {
-      const int    d = side / 2, e = AlongSide(d, r);
-      const double size =
-        sqrt(G[VpMetricEntry(s->dim, s->components, e, e) * s->size] / G[VpMetricEntry(s->dim, s->components, d, d) * s->size]);
-
-      if (Differ(s, H[r * s->face + l], (side % 2 ? H[l] : -H[l]) * RatioOf(s, G, s->size, d, r), H[l] * size)) so &= ~SHAPED;
-    }
-  }
-  return so;
-}
-
-static void LookAtCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Storing *s = context;
-
-  for (int32_t cell = first; cell < last && s->so; cell++) {
-    const double *G = s->G + (size_t)cell * (size_t)(s->components * s->size), *root = s->m->root;
-    int           so = LookAtCell(s, G);
-
-    for (int side = 0; side < 2 * s->dim; side++)
-      so &= LookAtSide(s, side, G, s->H + ((size_t)cell * 2 * (size_t)s->dim + (size_t)side) * (size_t)(s->rows * s->face));
-    for (int q = 0; root && q < s->size; q++) {
-      const double *own = root + (size_t)cell * (size_t)s->size;
-
-      if (Differ(s, own[q], own[0], own[0])) so &= ~SAME_ROOT;
-    }
-    s->so &= so;
-  }
-}
-
-/* Sets S of all cells, and the ratios of H. */
-static PetscErrorCode MakeShapes(const Storing *s)
-{
-  const size_t each = (size_t)VpMetricShape(s->dim, s->components);
+  const double rounding = ROUNDING * made->n * made->n * pow((double)mesh->ncell, 1. / made->dim);
+  const size_t bytes = (size_t)made->ncell * sizeof(int32_t);
+  int32_t     *of;
+  void        *there;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)s->m->ncell * each + 1, &s->m->shape));
-  for (int32_t cell = 0; cell < s->m->ncell; cell++) {
-    const double *G = s->G + (size_t)cell * (size_t)(s->components * s->size);
-    double       *S = s->m->shape + (size_t)cell * each, *ratio = S + s->components;
-
-    for (int c = 0; c < s->components; c++) S[c] = G[c * s->size];
-    for (int d = 0; d < s->dim; d++) {
-      for (int r = 1; r < s->rows; r++) *ratio++ = RatioOf(s, S, 1, d, r);
-    }
-  }
+  *so = VP_ALL_SAME;
+  PetscCall(PetscMalloc1(made->ncell + 1, &of));
+  PetscCall(backend->borrow(bytes, "numbers of cells", &there));
+  PetscCall(backend->make->compare(made, rounding, there));
+  PetscCall(backend->download(there, bytes, of));
+  PetscCall(backend->give_back(there));
+  for (int32_t cell = 0; cell < made->ncell; cell++) *so &= of[cell];
+  PetscCall(PetscFree(of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* `count` numbers that are `stride` apart, in `from`, of each of n pieces; relative: divided by the first one */
-typedef struct {
-  const double *from;
-  size_t        n, stride, count;
-  PetscBool     relative;
-} Numbers;
-
-static PetscErrorCode StoreNumbers(Numbers a, VpPrecision precision, void **to)
+/* *to = numbers in a precision; n: pieces there is memory for */
+static PetscErrorCode StoreNumbers(VpMetric m, const VpNumbers *a, size_t n, void **to)
 {
-  const size_t bytes = precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  const size_t bytes = m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
 
   PetscFunctionBegin;
-  PetscCall(VpMallocBytes(a.n * a.count * bytes + 1, to));
-  for (size_t i = 0; i < a.n; i++) {
-    const double *from = a.from + i * a.stride;
-    const double  factor = a.relative ? 1 / from[0] : 1;
+  PetscCall(VpArraysReserve(&m->arrays, n * a->count * bytes, "coefficient at points", to));
+  PetscCall(m->arrays.backend->make->numbers(a, m->precision, *to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (size_t k = 0; k < a.count; k++) {
-      if (precision == VP_DOUBLE) ((double *)*to)[i * a.count + k] = factor * from[k];
-      else ((float *)*to)[i * a.count + k] = (float)(factor * from[k]);
-    }
+/* Makes the scale, with the root's number where that is one in every cell. Else stores the root. */
+static PetscErrorCode StoreRoot(VpMesh mesh, const VpMaking *made, int so, VpMetric m)
+{
+  const VpBackend *backend = m->arrays.backend;
+  const size_t     size = (size_t)(VpFaceSize(made->n, made->dim) * made->n), cells = (size_t)m->ncell;
+  const VpNumbers  root = {m->root, cells, size, so & VP_SAME_ROOT ? 1 : size, 0};
+  double          *scale;
+  void            *there;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)m->ntraced + 1, &scale));
+  for (size_t c = 0; c < cells; c++) scale[c] = 1;
+  if (m->root && so & VP_SAME_ROOT) {
+    PetscCall(backend->borrow(cells * sizeof(double), "numbers of cells", &there));
+    PetscCall(backend->make->numbers(&root, VP_DOUBLE, there));
+    PetscCall(backend->download(there, cells * sizeof(double), scale));
+    PetscCall(backend->give_back(there));
+  } else if (m->root && m->precision == VP_DOUBLE) m->factor = m->root;
+  else if (m->root) PetscCall(StoreNumbers(m, &root, (size_t)m->ntraced, &m->factor));
+  for (int32_t c = 0; c < m->ncell; c++) scale[c] *= 1 / sqrt(VpGeometryVolume(mesh->geometry, c));
+  PetscCall(VpPlaceArray(&m->arrays, scale, (size_t)m->ntraced, "coefficient at points", &m->scale));
+  PetscCall(PetscFree(scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *kept = an array as it is, which the metric has from now on */
+static void Keep(VpMetric m, VpArrays *array, void **kept)
+{
+  *kept = m->arrays.array[m->arrays.n++] = array->array[0];
+  array->n = 0;
+}
+
+static PetscErrorCode Store(VpMesh mesh, const VpMaking *made, int so, VpArrays large[2], VpMetric m)
+{
+  const int       face = VpFaceSize(made->n, made->dim), size = face * made->n;
+  const size_t    all = (size_t)(m->components * size), side = (size_t)(VpMetricRows(made->dim, m->components) * face);
+  const size_t    cells = (size_t)m->ncell, sides = 2 * (size_t)made->dim, traced = (size_t)m->ntraced;
+  const PetscBool shaped = (PetscBool)((so & VP_SHAPED) > 0);
+  const VpNumbers G = {made->G, cells, all, shaped ? (size_t)size : all, shaped};
+  const VpNumbers H = {made->H, cells * sides, side, shaped ? (size_t)m->spread : side, 0};
+
+  PetscFunctionBegin;
+  PetscCall(StoreRoot(mesh, made, so, m));
+  if (shaped) {
+    PetscCall(VpArraysReserve(&m->arrays, traced * (size_t)VpMetricShape(made->dim, m->components) * sizeof(double), "matrices of cells",
+                              (void **)&m->shape));
+    PetscCall(m->arrays.backend->make->shapes(made, m->shape));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rounds the root, of which the basis is made, to single precision, and stores it so. Or gives the scale what is the same in a cell. */
-static PetscErrorCode StoreRoot(const Storing *s, VpPrecision precision)
-{
-  const VpMetric m = s->m;
-  const size_t   cells = (size_t)m->ncell, size = (size_t)s->size;
-
-  PetscFunctionBegin;
-  if (!m->root) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < cells * size && precision == VP_SINGLE; i++) m->root[i] = (double)(float)m->root[i];
-  if (s->so & SAME_ROOT) {
-    for (size_t i = 0; i < cells; i++) m->scale[i] *= m->root[i * size];
-  } else if (precision == VP_DOUBLE) m->factor = m->root;
-  else PetscCall(StoreNumbers((Numbers){m->root, cells, size, size, PETSC_FALSE}, precision, &m->factor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Store(const Storing *s, VpPrecision precision, double **G, double **H)
-{
-  const VpMetric m = s->m;
-  const size_t   cells = (size_t)m->ncell, all = (size_t)(s->components * s->size), side = (size_t)(s->rows * s->face);
-  const Numbers  a = {*G, cells, all, s->so & SHAPED ? (size_t)s->size : all, (PetscBool)((s->so & SHAPED) > 0)};
-  const Numbers  h = {*H, cells * 2 * (size_t)s->dim, side, s->so & SHAPED ? (size_t)m->spread : side, PETSC_FALSE};
-
-  PetscFunctionBegin;
-  PetscCall(StoreRoot(s, precision));
-  if (s->so & SHAPED) PetscCall(MakeShapes(s));
-  if (s->so & SHAPED || precision == VP_SINGLE) {
-    if (!(s->so & SHAPED && s->so & SAME_G)) PetscCall(StoreNumbers(a, precision, &m->cell));
-    PetscCall(PetscFree(*G));
-    PetscCall(StoreNumbers(h, precision, &m->side));
-    PetscCall(PetscFree(*H));
+  if (shaped || m->precision == VP_SINGLE) {
+    if (!(shaped && so & VP_SAME_G)) PetscCall(StoreNumbers(m, &G, cells, &m->cell));
+    PetscCall(VpArraysRelease(&large[0]));
+    PetscCall(StoreNumbers(m, &H, traced * sides, &m->side));
   } else {
-    m->cell = *G;
-    m->side = *H;
-    *G = *H = NULL;
+    Keep(m, &large[0], &m->cell);
+    Keep(m, &large[1], &m->side);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMetricStore(VpMesh mesh, int n, VpPrecision precision, double **G, double **H, VpMetric m)
+PetscErrorCode VpMetricStore(VpMesh mesh, const VpMaking *made, VpArrays large[2], VpMetric m)
 {
-  Storing s = {.dim = mesh->dim, .face = VpFaceSize(n, mesh->dim), .components = m->components, .G = *G, .H = *H, .m = m, .so = ALL};
-  int     so;
+  int so;
 
   PetscFunctionBegin;
-  s.size = s.face * n;
-  s.rows = VpMetricRows(s.dim, s.components);
-  s.rounding = ROUNDING * n * n * pow((double)mesh->ncell, 1. / s.dim);
-  VpLoop(m->ncell, LookAtCells, &s);
-  so = s.so;
+  PetscCall(VpTogether(mesh->comm, Compare(mesh, made, m->arrays.backend, &so)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &so, 1, MPI_INT, MPI_BAND, mesh->comm));
-  s.so = so;
-  m->precision = precision;
-  m->spread = so & SHAPED && so & SAME_H ? 1 : s.face;
-  PetscCall(VpTogether(mesh->comm, Store(&s, precision, G, H)));
+  m->precision = made->precision;
+  m->spread = so & VP_SHAPED && so & VP_SAME_H ? 1 : VpFaceSize(made->n, made->dim);
+  PetscCall(VpTogether(mesh->comm, Store(mesh, made, so, large, m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -56,35 +56,63 @@ size_t VpMetricSideNumbers(VpMetric m, int dim)
   return 2 * (size_t)dim * (m->shape ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
 }
 
+/* *p = an array of the metric on the level's backend */
+static PetscErrorCode PlaceArray(VpLevel level, VpMetric metric, const void *array, size_t bytes, const char what[], const void **p)
+{
+  void *copy;
+
+  PetscFunctionBegin;
+  if (!array || metric->arrays.backend == level->backend) *p = array;
+  else if (!VpIsDevice(metric->arrays.backend)) PetscCall(VpArraysPlace(&level->arrays, array, bytes, what, p));
+  else {
+    PetscCall(VpArraysReserve(&level->arrays, bytes, what, &copy));
+    PetscCall(metric->arrays.backend->download(array, bytes, copy));
+    *p = copy;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* G, H and what else A x reads */
+static PetscErrorCode PlaceNumbers(VpLevel level, VpMetric metric)
+{
+  static const char points[] = "coefficient at points";
+  VpMetricView     *m = &level->view.metric;
+  const size_t      cells = (size_t)metric->ncell, traced = (size_t)metric->ntraced, ndof = VpLevelValues(level);
+  const size_t      dim = (size_t)level->mesh->dim, real = RealBytes(metric), one = sizeof(double);
+  const size_t      each = metric->shape ? 1 : (size_t)metric->components;
+
+  PetscFunctionBegin;
+  if (metric->factor == metric->root) m->factor = m->root;
+  else PetscCall(PlaceArray(level, metric, metric->factor, traced * ndof * real, "map", &m->factor));
+  PetscCall(PlaceArray(level, metric, metric->cell, cells * each * ndof * real, points, &m->cell));
+  PetscCall(PlaceArray(level, metric, metric->side, traced * VpMetricSideNumbers(metric, (int)dim) * real, points, &m->side));
+  PetscCall(PlaceArray(level, metric, metric->shape, traced * (size_t)VpMetricShape((int)dim, m->components) * one, points,
+                       (const void **)&m->shape));
+  PetscCall(
+    PlaceArray(level, metric, metric->beyond, cells * 2 * dim * ndof / (size_t)level->basis.n * one, points, (const void **)&m->beyond));
+  PetscCall(PlaceArray(level, metric, metric->eta, cells * one, points, (const void **)&m->penalty));
+  PetscCall(PlaceArray(level, metric, metric->scale, traced * one, points, (const void **)&m->scale));
+  PetscCall(PlaceArray(level, metric, metric->mass, cells * ndof * one, "reaction at points", (const void **)&m->mass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
   VpMetricView *m = &level->view.metric;
   const size_t cells = (size_t)metric->ncell, traced = (size_t)metric->ntraced, ndof = VpLevelValues(level), dim = (size_t)level->mesh->dim;
-  const size_t n = (size_t)level->basis.n, face = ndof / n, real = RealBytes(metric);
+  const size_t n = (size_t)level->basis.n, face = ndof / n;
   VpMetricBasis t;
   const double *root = !level->outer && metric->entry ? metric->entry : metric->root;
 
   PetscFunctionBegin;
   m->period = PetscMax(metric->ntraced, 1);
-  if (root) PetscCall(VpLevelPlaceMeshArray(level, root, (root == metric->root ? traced : cells) * ndof, "map", &m->root));
+  PetscCall(
+    PlaceArray(level, metric, root, (root == metric->root ? traced : cells) * ndof * sizeof(*root), "map", (const void **)&m->root));
   if (!level->outer) PetscFunctionReturn(PETSC_SUCCESS);
   m->components = metric->components;
   m->precision = metric->precision;
   m->spread = metric->spread;
-  if (metric->factor == metric->root) m->factor = m->root;
-  else if (metric->factor) PetscCall(VpLevelPlaceBytes(level, metric->factor, traced * ndof * real, "map", &m->factor));
-  if (metric->cell)
-    PetscCall(VpLevelPlaceBytes(level, metric->cell, cells * (metric->shape ? 1 : (size_t)m->components) * ndof * real,
-                                "coefficient at points", &m->cell));
-  PetscCall(VpLevelPlaceBytes(level, metric->side, traced * VpMetricSideNumbers(metric, (int)dim) * real, "coefficient at points of sides",
-                              &m->side));
-  if (metric->shape)
-    PetscCall(
-      VpLevelPlaceMeshArray(level, metric->shape, traced * (size_t)VpMetricShape((int)dim, m->components), "matrices of cells", &m->shape));
-  PetscCall(VpLevelPlaceMeshArray(level, metric->beyond, cells * 2 * dim * face, "coefficient at points of sides", &m->beyond));
-  PetscCall(VpLevelPlaceMeshArray(level, metric->eta, cells, "coefficient at points", &m->penalty));
-  PetscCall(VpLevelPlaceMeshArray(level, metric->scale, traced, "coefficient at points", &m->scale));
-  if (metric->mass) PetscCall(VpLevelPlaceMeshArray(level, metric->mass, cells * ndof, "reaction at points", &m->mass));
+  PetscCall(PlaceNumbers(level, metric));
   for (size_t side = 0; side < 2 * dim; side++)
     PetscCall(VpLevelPlaceMeshArray(level, metric->flux[side], (size_t)metric->nflux[side] * face, "fluxes at points", &m->flux[side]));
   m->traced = VpMeshIsAdaptive(level->mesh) ? level->mesh->nface : level->mesh->nown;
@@ -169,10 +197,11 @@ PetscErrorCode VpMetricWithGhosts(VpMesh mesh, size_t count, VpPrecision precisi
 
 PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
 {
-  const VpMesh   mesh = level->mesh;
-  const VpMetric m = level->problem.metric;
-  const size_t   ndof = VpLevelValues(level);
-  VpMetricView  *to = &rows->view.metric;
+  const VpMesh        mesh = level->mesh;
+  const VpMetric      m = level->problem.metric;
+  const size_t        ndof = VpLevelValues(level);
+  const VpMetricView *own = &level->view.metric;
+  VpMetricView       *to = &rows->view.metric;
 
   PetscFunctionBegin;
   FindTables(&level->basis, &rows->tables);
@@ -181,10 +210,10 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
                        .spread = m->spread,
                        .precision = m->precision,
                        .period = mesh->nface + 1,
-                       .cell = m->cell,
-                       .mass = m->mass,
-                       .penalty = m->eta,
-                       .beyond = m->beyond,
+                       .cell = own->cell,
+                       .mass = own->mass,
+                       .penalty = own->penalty,
+                       .beyond = own->beyond,
                        .slope = rows->tables.slope,
                        .end = rows->tables.end,
                        .half = rows->tables.half,
@@ -192,10 +221,10 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
                        .part = m->part};
   rows->most = ndof * (1 + 2 * (size_t)mesh->dim * (size_t)VpMostBeyond(mesh->dim, mesh->faces.n));
   rows->create = MetricRow;
-  PetscCall(VpMetricWithGhosts(mesh, VpMetricSideNumbers(m, mesh->dim), m->precision, m->side, &to->side));
-  PetscCall(VpMetricWithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, m->shape, &to->shape));
-  PetscCall(VpMetricWithGhosts(mesh, 1, VP_DOUBLE, m->scale, &to->scale));
-  PetscCall(VpMetricWithGhosts(mesh, ndof, m->precision, m->factor, &to->factor));
+  PetscCall(VpMetricWithGhosts(mesh, VpMetricSideNumbers(m, mesh->dim), m->precision, own->side, &to->side));
+  PetscCall(VpMetricWithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, own->shape, &to->shape));
+  PetscCall(VpMetricWithGhosts(mesh, 1, VP_DOUBLE, own->scale, &to->scale));
+  PetscCall(VpMetricWithGhosts(mesh, ndof, m->precision, own->factor, &to->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -151,7 +151,7 @@ static PetscErrorCode CheckValues(DM dm, PetscBool reaction, PetscInt components
   PetscCall(VecGetArrayRead(values, &a));
   for (PetscInt i = n / components - 1; i >= 0; i--) {
     if (reaction && a[i] == 0) continue;
-    if (!VpIsDefinite(dg->mesh->dim, (int)components, a + i * components)) bad = dg->mesh->first + i / DMVPatchDGCellSize(dm);
+    if (!VpKIsDefinite(dg->mesh->dim, (int)components, a + i * components)) bad = dg->mesh->first + i / DMVPatchDGCellSize(dm);
   }
   PetscCall(VecRestoreArrayRead(values, &a));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT64_T, MPI_MIN, dg->mesh->comm));

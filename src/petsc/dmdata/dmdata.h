@@ -198,8 +198,6 @@ PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient
 PetscBool      DMVPatchDGIsSingular(DM); /* Tests whether the null space consists of the constants. */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
-/* the level where functions of points work: on the DM's backend, or on the host where cells are mapped, since the map is there */
-PetscErrorCode DMVPatchDGGetFieldLevel(DM, VpLevel *);
 /* Writes the coefficients in cells of the function 1, which are not all 1. */
 PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
 /* Starts the exchange of the values that A x reads from other ranks, if it does, into the DM's ghost buffer. x: own values, on the level's

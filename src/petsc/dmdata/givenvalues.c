@@ -60,7 +60,7 @@ static void Interpolate(struct VpMap_ *nodes, const VpMapGrid *grid, int compone
 {
   for (int q = 0; q < grid->size; q++, to += components) {
     EvaluatePoint(nodes, grid, q, components, value, to);
-    if (VpIsDefinite(nodes->dim, components, to)) continue;
+    if (VpKIsDefinite(nodes->dim, components, to)) continue;
     for (int k = 0; k < components; k++) to[k] = value[NearestNode(nodes, grid, q) * components + k];
   }
 }

@@ -103,11 +103,6 @@ PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
   return VpOperatorGetHostLevel(DMVPatchDGData(dm)->op, dm, level);
 }
 
-PetscErrorCode DMVPatchDGGetFieldLevel(DM dm, VpLevel *level)
-{
-  return DMVPatchDGData(dm)->mesh->geometry->map ? DMVPatchDGGetHostLevel(dm, level) : DMVPatchDGGetLevel(dm, level);
-}
-
 PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
 {
   PetscScalar *values;

@@ -99,17 +99,15 @@ static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const double ce
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *values = the problem's own numbers, at the points of cells or sides */
-static PetscErrorCode SpreadNumbers(VpMesh mesh, const VpProblem *problem, size_t points, const double **values)
+/* *values = the problem's own numbers of cells */
+static PetscErrorCode TakeNumbers(VpMesh mesh, const VpProblem *problem, const double **values)
 {
   const size_t width = (size_t)VpProblemWidth(problem);
   double      *v;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)mesh->nown * points * width + 1, &v));
-  for (size_t i = 0; i < (size_t)mesh->nown * points; i++) {
-    for (size_t k = 0; k < width; k++) v[i * width + k] = VpProblemCoefficient(problem, (int32_t)(i / points), (int)k);
-  }
+  PetscCall(PetscMalloc1((size_t)mesh->nown * width + 1, &v));
+  for (size_t i = 0; i < (size_t)mesh->nown * width; i++) v[i] = VpProblemCoefficient(problem, (int32_t)(i / width), (int)(i % width));
   *values = v;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,6 +156,12 @@ static void TakeMeanNumber(const Jumps *j, int32_t cell, int k)
   Flatten(j, cell, k, 1, &sum);
 }
 
+/* K = a symmetric matrix of `width` numbers */
+static void Expand(int dim, int width, const double a[], double K[])
+{
+  for (int i = 0; i < dim * dim; i++) K[i] = a[VpMetricEntry(dim, width, i / dim, i % dim)];
+}
+
 /* Gives a cell the inverse of the mean of the inverses of its matrices. Returns whether they have inverses: VpMetricCreate() refuses
    others. */
 static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
@@ -167,8 +171,8 @@ static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
   double        sum[9] = {0}, K[9], inverse[9], mean[6];
 
   for (int i = 0; i < j->points; i++) {
-    VpMatrixExpand(dim, width, a + i * width, K);
-    if (!VpMatrixIsDefinite(dim, K)) return PETSC_FALSE;
+    if (!VpKIsDefinite(dim, width, a + i * width)) return PETSC_FALSE;
+    Expand(dim, width, a + i * width, K);
     VpInvert(dim, K, VpDeterminant(dim, K), inverse);
     for (int e = 0; e < dim * dim; e++) sum[e] += VpPointWeight(dim, (int)j->dg->degree + 1, j->weight, i) * inverse[e];
   }
@@ -274,7 +278,6 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
-  const size_t       points = (size_t)DMVPatchDGCellSize(dm), face = points / (size_t)(dg->degree + 1);
   const PetscInt     width = dg->coefficient_at.components, dim = mesh->dim;
 
   PetscFunctionBegin;
@@ -294,8 +297,8 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
     PetscCall(FindParts(dm, &dg->coefficient_at, values->cell, problem, &values->part));
     PetscCall(TakeMeansOfJumps(dm, values));
   } else {
-    PetscCall(SpreadNumbers(mesh, problem, points, &values->cell));
-    PetscCall(SpreadNumbers(mesh, problem, 2 * (size_t)mesh->dim * face, &values->side));
+    values->flat = PETSC_TRUE;
+    PetscCall(TakeNumbers(mesh, problem, &values->cell));
     PetscCall(FindParts(dm, &(VpPointFunction){0}, NULL, problem, &values->part));
   }
   if (dg->reaction_at.values) PetscCall(VpPointFunctionCopy(&dg->reaction_at, &values->reaction));
@@ -308,14 +311,17 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
   VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry};
+  const VpBackend   *backend;
   PetscErrorCode     error;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGUseBackend(dm, &backend));
+  if (VpMeshIsAdaptive(mesh)) backend = &VpBackendHost; /* Sides that hang are made there alone. */
   error = FindValues(dm, problem, &values);
   problem->outer = VP_BASIS_GAUSS;
   problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
   if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
-  if (!error) error = VpMetricCreate(mesh, problem, &values, &problem->metric);
+  if (!error) error = VpMetricCreate(mesh, problem, &values, backend, &problem->metric);
   if (!error && values.reaction) error = CheckReaction(mesh, &values, (size_t)DMVPatchDGCellSize(dm));
   PetscCall(PetscFree(values.cell));
   PetscCall(PetscFree(values.side));

@@ -5,13 +5,13 @@ enum { DEVICE_POINTS = 1 << 20 }; /* at a time */
 
 PetscErrorCode VpGivenSetMemory(const VpField *field, PetscMemType where, const char caller[], VpGiven *f)
 {
-  const PetscBool mapped = (PetscBool)(field->mesh->geometry->map != NULL);
-
   PetscFunctionBegin;
-  PetscCheck(PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)),
-             PetscObjectComm((PetscObject)field->dm), PETSC_ERR_SUP,
-             "%s: functions of device memory are for a DM that works on the GPU; %s. Give PETSC_MEMTYPE_HOST%s", caller,
-             mapped ? "points of mapped cells are on the host" : "this one's backend is host", mapped ? "" : ", or take -dm_vec_type cuda");
+  PetscCheck(
+    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)), PetscObjectComm((PetscObject)field->dm),
+    PETSC_ERR_SUP,
+    "%s: functions of device memory are for a DM that works on the GPU; this one's backend is host. Give PETSC_MEMTYPE_HOST, or take "
+    "-dm_vec_type cuda",
+    caller);
   f->on_device = (PetscBool)(f->batch && !PetscMemTypeHost(where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,16 +62,34 @@ static PetscErrorCode CallWithNormals(const VpGiven *f, int dim, int32_t n, cons
   return error;
 }
 
+/* the same with normals in device memory; the function's pointer to a normal is to host memory all the same */
+static PetscErrorCode CallWithDeviceNormals(const VpField *field, const VpGiven *f, int32_t n, const double x[], const double normal[],
+                                            double value[])
+{
+  const size_t count = (size_t)n * (size_t)field->mesh->dim;
+  double      *copy;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(count, &copy));
+  PetscCall(field->level->backend->download(normal, count * sizeof(*copy), copy));
+  PetscCall(CallWithNormals(f, field->mesh->dim, n, x, copy, value));
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* values at the points of places. x: memory for the points */
 static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlaces *places, const VpGiven *f, double x[], double values[])
 {
-  const int      side = w->set.side;
+  const int      side = w->set.side, dim = w->field->mesh->dim;
+  const int32_t  n = places->n * VpGridSize(w->grid);
   double         normal[3] = {0, 0, 0};
   PetscErrorCode error = ops->coordinates(&w->field->level->view, places, w->grid, x);
 
   if (side >= 0) normal[side / 2] = side % 2 ? 1 : -1;
-  if (!error && places->normal) return CallWithNormals(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), x, places->normal, values);
-  return error ? error : CallFunction(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), x, side < 0 ? NULL : normal, values);
+  if (error) return error;
+  if (places->normal && f->on_device) return CallWithDeviceNormals(w->field, f, n, x, places->normal, values);
+  if (places->normal) return CallWithNormals(f, dim, n, x, places->normal, values);
+  return CallFunction(f, dim, n, x, side < 0 ? NULL : normal, values);
 }
 
 /* values of a function of the host that will be uploaded */
@@ -96,6 +114,8 @@ static PetscErrorCode UploadValues(const Work *w, const VpPlaces *places, const 
   const VpOps *ops = VpBackendHost.ops(VP_DOUBLE, w->field->mesh->dim, w->field->basis->degree);
   Staging      staging = {.work = w, .ops = ops, .f = f, .first = places->first};
   VpPlacesLoop loop = {.set = w->set,
+                       .grid = w->grid,
+                       .needs = VP_NEEDS_POINTS | VP_NEEDS_NORMALS,
                        .first = places->first,
                        .last = places->first + places->n,
                        .batch = VpHostBatch(w->grid),

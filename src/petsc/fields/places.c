@@ -94,7 +94,7 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
 
   PetscFunctionBegin;
   *field = (VpField){.dm = dm, .mesh = dg->mesh};
-  PetscCall(DMVPatchDGGetFieldLevel(dm, &field->level));
+  PetscCall(DMVPatchDGGetLevel(dm, &field->level));
   field->basis = &field->level->basis;
   PetscCall(DMVPatchDGGetNodes(dm, field->level, &field->nodes));
   if (dg->places && dg->places->arrays.backend != field->level->backend) PetscCall(VpFieldPlacesDestroy(&dg->places));
@@ -138,6 +138,7 @@ typedef struct {
   const VpField      *field;
   const VpPlacesLoop *loop;
   int32_t             first, last;
+  VpMapping           mapping;
   _Atomic int         error;
 } Slab;
 
@@ -157,15 +158,15 @@ static void WorkOnBatch(Slab *s, int32_t at, double numbers[], double scratch[])
     VpGeometryBounds(s->field->mesh->geometry, cell, bounds + 6 * i, bounds + 6 * i + 3);
     if (places.weight) weight[i] = VpProblemCoefficient(&s->field->level->problem, cell, loop->set.side / 2);
   }
-  VpMapPlaces(s->field, loop, &places, weight + loop->batch);
-  error = (int)loop->work(loop->context, &places, scratch);
+  error = (int)VpMapPlaces(s->field, loop, &s->mapping, &places, weight + loop->batch);
+  if (!error) error = (int)loop->work(loop->context, &places, scratch);
   if (error) s->error = error;
 }
 
 static void WorkOnBatches(void *context, int32_t piece, int32_t begin, int32_t end)
 {
   Slab        *s = (Slab *)context;
-  const size_t own = s->loop->scratch, size = own + 7 * (size_t)s->loop->batch + VpMapScratch(s->field, s->loop);
+  const size_t own = s->loop->scratch, size = own + 7 * (size_t)s->loop->batch + VpMapScratch(s->field, s->loop, s->loop->batch);
   double      *scratch = (double *)malloc(size * sizeof(double));
 
   if (!scratch) s->error = PETSC_ERR_MEM;
@@ -176,9 +177,15 @@ static void WorkOnBatches(void *context, int32_t piece, int32_t begin, int32_t e
 PetscErrorCode VpOnHost(const VpField *field, const VpPlacesLoop *loop)
 {
   const int32_t batch = loop->batch;
-  Slab          s = {.field = field, .loop = loop};
+  const VpMap   map = field->mesh->geometry->map;
+  VpMapGrid     grid;
+  Slab          s = {.field = field, .loop = loop, .mapping = {.make = VpBackendHost.make, .grid = &grid}};
 
   PetscFunctionBegin;
+  if (map && loop->grid) {
+    s.mapping.maps = (VpCellMaps){.degree = map->degree, .node = map->node};
+    VpMapGridOf(field, loop->grid, &grid);
+  }
   for (s.first = loop->first; s.first < loop->last; s.first = s.last) {
     int32_t batches;
 
@@ -208,25 +215,55 @@ static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what a device needs where cells are mapped, for a number of places at a time */
+typedef struct {
+  VpMapping mapping;
+  void     *grid, *scratch;
+} DeviceMaps;
+
+static PetscErrorCode BorrowMaps(const VpField *field, const VpPlacesLoop *loop, int32_t batch, DeviceMaps *m)
+{
+  const VpBackend *backend = field->level->backend;
+  VpMapGrid        grid;
+
+  PetscFunctionBegin;
+  VpMapGridOf(field, loop->grid, &grid);
+  PetscCall(backend->borrow(sizeof(grid), "points", &m->grid));
+  PetscCall(backend->upload(&grid, sizeof(grid), m->grid));
+  PetscCall(backend->borrow(VpMapScratch(field, loop, batch) * sizeof(double), "points", &m->scratch));
+  m->mapping = (VpMapping){.make = backend->make, .maps = {.degree = field->mesh->geometry->map->degree}, .grid = m->grid};
+  PetscCall(VpMapPlace(field->mesh->geometry->map, backend, &m->mapping.maps.node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+enum { DEVICE_POINTS = 1 << 20 }; /* at a time, where a point has many numbers */
+
 static PetscErrorCode WorkOnDevice(const VpField *field, const VpPlacesLoop *loop)
 {
   const VpBackend *backend = field->level->backend;
   const VpPlaces  *all = PlacesOf(field, loop->set);
+  const PetscBool  mapped = VpHasNeeds(field, loop);
+  const int32_t    batch = mapped ? PetscMax(1, PetscMin(loop->batch, DEVICE_POINTS / VpGridSize(loop->grid))) : loop->batch;
   void            *weight = NULL, *scratch = NULL;
+  DeviceMaps       maps = {.grid = NULL};
 
   PetscFunctionBegin;
   if (loop->first >= loop->last) PetscFunctionReturn(PETSC_SUCCESS);
   if (HasWeights(field, loop)) PetscCall(BorrowWeights(field, loop->set, &weight));
   if (loop->scratch) PetscCall(backend->borrow(loop->scratch * sizeof(double), "functions at points", &scratch));
-  for (int32_t at = loop->first; at < loop->last; at += loop->batch) {
-    const VpPlaces places = {.n = PetscMin(loop->batch, loop->last - at),
-                             .first = at,
-                             .list = all->list ? all->list + at : NULL,
-                             .bounds = all->bounds + 6 * (size_t)at,
-                             .weight = weight ? (const double *)weight + at : NULL};
+  if (mapped) PetscCall(BorrowMaps(field, loop, batch, &maps));
+  for (int32_t at = loop->first; at < loop->last; at += batch) {
+    VpPlaces places = {.n = PetscMin(batch, loop->last - at),
+                       .first = at,
+                       .list = all->list ? all->list + at : NULL,
+                       .bounds = all->bounds + 6 * (size_t)at,
+                       .weight = weight ? (const double *)weight + at : NULL};
 
+    PetscCall(VpMapPlaces(field, loop, &maps.mapping, &places, (double *)maps.scratch));
     PetscCall(loop->work(loop->context, &places, (double *)scratch));
   }
+  if (maps.grid) PetscCall(backend->give_back(maps.grid));
+  if (maps.scratch) PetscCall(backend->give_back(maps.scratch));
   if (scratch) PetscCall(backend->give_back(scratch));
   if (weight) PetscCall(backend->give_back(weight));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,7 +25,7 @@ PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **);
 typedef struct {
   DM                     dm;
   VpMesh                 mesh;
-  VpLevel                level; /* of DMVPatchDGGetFieldLevel(), on "the backend" of what follows */
+  VpLevel                level; /* on "the backend" of what follows */
   const VpBasis         *basis; /* orthonormal */
   VpNodes                nodes; /* of a continuous DM, on the backend; else NULL */
   struct VpFieldPlaces_ *places;
@@ -59,6 +59,14 @@ typedef struct {
 PetscErrorCode VpOnHost(const VpField *, const VpPlacesLoop *);
 PetscErrorCode VpOnBackend(const VpField *, const VpPlacesLoop *);
 
-/* mapplaces.c: sets what the loop needs of the places if cells are mapped. scratch: VpMapScratch() numbers */
-size_t VpMapScratch(const VpField *, const VpPlacesLoop *);
-void   VpMapPlaces(const VpField *, const VpPlacesLoop *, VpPlaces *, double scratch[]);
+/* mapplaces.c: whether the loop needs anything of maps, or of the metric; scratch memory for a batch; the grid's points as those of the
+   map. VpMapPlaces sets what the loop needs of the places. Threads may call it on the host. */
+typedef struct {
+  const VpMakers  *make;
+  VpCellMaps       maps;
+  const VpMapGrid *grid; /* on the backend */
+} VpMapping;
+PetscBool      VpHasNeeds(const VpField *, const VpPlacesLoop *);
+size_t         VpMapScratch(const VpField *, const VpPlacesLoop *, int32_t batch);
+void           VpMapGridOf(const VpField *, const VpGrid *, VpMapGrid *);
+PetscErrorCode VpMapPlaces(const VpField *, const VpPlacesLoop *, const VpMapping *, VpPlaces *, double scratch[]);

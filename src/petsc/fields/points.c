@@ -106,6 +106,7 @@ PetscErrorCode VpComputeAtPoints(const VpField *field, VpGivenKind given, VpPoin
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, points, &cell));
+  if (what == VP_OUTFLOW) PetscCall(DMVPatchDGGetHostLevel(field->dm, &e.level));
   if (x) PetscCall(VpCellsOf(field, x, &cells));
   if (x) PetscCall(VpValuesGet(backend, cells, VP_READ, &xv));
   PetscCall(VpValuesGet(backend, to, VP_WRITE, &values));

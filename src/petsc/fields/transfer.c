@@ -36,14 +36,19 @@ static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t 
 }
 
 /* y = x times, or for `divide` by, the roots of a DM whose cells are mapped, which leads to the basis of boxes and back. Else y = x. */
-static void ScaleByRoots(DM dm, PetscBool divide, const double x[], double y[])
+static PetscErrorCode ScaleByRoots(DM dm, PetscBool divide, const double x[], double y[])
 {
-  const DM_VPatchDG *dg = DMVPatchDGData(dm);
-  const VpMetric     metric = dg->op->problem.metric;
-  const double      *root = metric ? metric->root : NULL;
+  const size_t  n = (size_t)DMVPatchDGData(dm)->mesh->nown * (size_t)DMVPatchDGCellSize(dm);
+  const double *root = NULL;
+  VpLevel       level;
 
-  for (size_t i = 0; i < (size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm); i++)
-    y[i] = !root ? x[i] : divide ? x[i] / root[i] : x[i] * root[i];
+  PetscFunctionBegin;
+  if (DMVPatchDGData(dm)->mesh->geometry->map) {
+    PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+    root = level->view.metric.root;
+  }
+  for (size_t i = 0; i < n; i++) y[i] = !root ? x[i] : divide ? x[i] / root[i] : x[i] * root[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
@@ -123,12 +128,12 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   PetscCall(VpCellsOf(&field[0], x, &cells[0]));
   PetscCall(VpCellsCreate(&field[1], y, &cells[1]));
   PetscCall(VecGetArrayRead(cells[0], &xx));
-  ScaleByRoots(from, PETSC_FALSE, xx, scaled);
+  PetscCall(ScaleByRoots(from, PETSC_FALSE, xx, scaled));
   PetscCall(VpBroadcast(o.sf, ndof, MPI_DOUBLE, scaled, values));
   PetscCall(VecRestoreArrayRead(cells[0], &xx));
   PetscCall(VecGetArrayWrite(cells[1], &yy));
   for (int32_t c = 0; c < target->mesh->nown; c++) CoverCell(&h, target->mesh, &o, c, values, yy + (size_t)c * ndof);
-  ScaleByRoots(to, PETSC_TRUE, yy, yy);
+  PetscCall(ScaleByRoots(to, PETSC_TRUE, yy, yy));
   PetscCall(VecRestoreArrayWrite(cells[1], &yy));
   PetscCall(VecDestroy(&cells[0]));
   PetscCall(VpCellsToFunction(&field[1], &cells[1], y));

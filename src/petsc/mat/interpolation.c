@@ -182,6 +182,12 @@ static PetscErrorCode ScaleAssembled(VpLevel from, VpLevel to, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The roots of mapped cells are applied on the host. */
+static PetscErrorCode GetLevel(DM dm, VpLevel *level)
+{
+  return DMVPatchDGData(dm)->mesh->geometry->map ? DMVPatchDGGetHostLevel(dm, level) : DMVPatchDGGetLevel(dm, level);
+}
+
 PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *scale)
 {
   VpLevel   from, to;
@@ -195,8 +201,8 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscCall(DMVPatchDGCheckOfCells(coarse, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(coarse)->mesh, "DMCreateInterpolation()"));
   PetscCall(VpCheckNotAdaptive(DMVPatchDGData(fine)->mesh, "DMCreateInterpolation()"));
-  PetscCall(DMVPatchDGGetFieldLevel(coarse, &from));
-  PetscCall(DMVPatchDGGetFieldLevel(fine, &to));
+  PetscCall(GetLevel(coarse, &from));
+  PetscCall(GetLevel(fine, &to));
   PetscCheck(VpMeshCoarser(to->mesh) == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine),
              PETSC_ERR_ARG_INCOMP, "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
   PetscCheck(to->backend == from->backend, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
