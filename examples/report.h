@@ -64,6 +64,7 @@ static inline PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figu
   PetscInt           dim, degree, levels, its, mine, cells, dofs;
   PetscMPIInt        ranks;
   KSPConvergedReason reason;
+  Vec                x;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -72,7 +73,8 @@ static inline PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figu
   PetscCall(DMGetRefineLevel(dm, &levels));
   PetscCall(DMVPatchDGGetCells(dm, &mine));
   PetscCallMPI(MPI_Allreduce(&mine, &cells, 1, MPIU_INT, MPI_SUM, comm));
-  dofs = cells * PetscPowInt(degree + 1, dim);
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(VecGetSize(x, &dofs));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(PetscPrintf(

@@ -218,12 +218,12 @@ static void CopyCoefficients(VpLevel level, int directions, double a[])
 {
   const VpMesh   mesh = level->mesh;
   const int32_t *beyond = level->reads == VP_GHOST_SIDE && mesh->shared->n ? mesh->shared->beyond : mesh->neighbor;
-  const int      nside = 2 * mesh->dim;
+  const size_t   swept = (size_t)level->view.nsweep, nside = 2 * (size_t)mesh->dim, count = (size_t)directions;
 
-  for (int d = 0; d < directions; d++) {
-    for (int32_t cell = 0; cell < level->view.nsweep; cell++) a[cell * directions + d] = VpLevelCoefficient(level, cell, d);
-    for (int32_t i = 0; i < level->view.nsweep * nside; i++) {
-      if (beyond[i] >= level->view.nsweep) a[beyond[i] * directions + d] = VpLevelCoefficient(level, mesh->neighbor[i], d);
+  for (size_t d = 0; d < count; d++) {
+    for (size_t cell = 0; cell < swept; cell++) a[cell * count + d] = VpLevelCoefficient(level, (int32_t)cell, (int)d);
+    for (size_t i = 0; i < swept * nside; i++) {
+      if (beyond[i] >= level->view.nsweep) a[(size_t)beyond[i] * count + d] = VpLevelCoefficient(level, mesh->neighbor[i], (int)d);
     }
   }
 }
