@@ -5,6 +5,7 @@
    order, and of this cell the entity with the least number. A cell numbers the nodes of the entities that it owns one after the other. */
 #include "nodes.h"
 #include "internal.h"
+#include "../base/threads.h"
 
 enum { ENTITIES = 27, AROUND = 8 };
 
@@ -13,6 +14,7 @@ typedef struct {
   int       degree, entities;
   PetscInt *position; /* [nlocal] global positions of cells */
   PetscInt *own;      /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
+  PetscInt *node;     /* [nown][n^dim] the result */
 } Numbering;
 
 static int DigitOf(int entity, int d)
@@ -73,6 +75,25 @@ static int32_t FindOwner(const Numbering *w, int32_t cell, int entity, int *as)
   return owner;
 }
 
+/* Sets the bits of `own`, and how many nodes a cell owns in place of the first one's number. */
+static void FindEntities(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Numbering *w = (Numbering *)context;
+
+  for (int32_t c = first; c < last; c++) {
+    PetscInt *own = w->own + 2 * (size_t)c;
+
+    own[0] = own[1] = 0;
+    for (int e = 0; e < w->entities; e++) {
+      int as;
+
+      if (FindOwner(w, c, e, &as) != c || as != e) continue;
+      own[1] |= (PetscInt)1 << e;
+      own[0] += CountInside(w, e);
+    }
+  }
+}
+
 /* Sets `own` of own cells and of those around them. *rows: number of nodes that own cells own */
 static PetscErrorCode FindOwned(Numbering *w, PetscInt *rows)
 {
@@ -81,18 +102,12 @@ static PetscErrorCode FindOwned(Numbering *w, PetscInt *rows)
 
   PetscFunctionBegin;
   *rows = 0;
+  VpLoop(mesh->nown, FindEntities, w);
   for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscInt *own = w->own + 2 * (size_t)c;
+    const PetscInt count = w->own[2 * (size_t)c];
 
-    own[0] = *rows;
-    own[1] = 0;
-    for (int e = 0; e < w->entities; e++) {
-      int as;
-
-      if (FindOwner(w, c, e, &as) != c || as != e) continue;
-      own[1] |= (PetscInt)1 << e;
-      *rows += CountInside(w, e);
-    }
+    w->own[2 * (size_t)c] = *rows;
+    *rows += count;
   }
   PetscCallMPI(MPI_Exscan(rows, &first, 1, MPIU_INT, MPI_SUM, mesh->comm));
   for (int32_t c = 0; c < mesh->nown; c++) w->own[2 * (size_t)c] += first;
@@ -137,16 +152,23 @@ static void NumberCell(const Numbering *w, int32_t cell, PetscInt node[])
   }
 }
 
+static void NumberCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Numbering *w = (Numbering *)context;
+  const size_t     ndof = (size_t)PetscPowInt(w->degree + 1, w->mesh->dim);
+
+  for (int32_t c = first; c < last; c++) NumberCell(w, c, w->node + (size_t)c * ndof);
+}
+
 PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt node[])
 {
-  const size_t ndof = (size_t)PetscPowInt(degree + 1, mesh->dim);
-  Numbering    w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim)};
+  Numbering w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim), .node = node};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(mesh->nlocal, &w.position, 2 * (size_t)mesh->nsweep, &w.own));
   PetscCall(VpMeshPositions(mesh, w.position));
   PetscCall(FindOwned(&w, rows));
-  for (int32_t c = 0; c < mesh->nown; c++) NumberCell(&w, c, node + (size_t)c * ndof);
+  VpLoop(mesh->nown, NumberCells, &w);
   PetscCall(PetscFree2(w.position, w.own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
