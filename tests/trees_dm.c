@@ -2,6 +2,7 @@
    files, and what is refused.
    ranks: 1 3 */
 #include "support/trees_dm.h"
+#include <unistd.h>
 
 /* a polynomial of degree 2, which has the source 2 */
 static PetscErrorCode Polynomial(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
@@ -187,8 +188,13 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
   DM          dm, next, fine;
   PetscReal   expected[3], found[3];
   PetscViewer viewer;
+  PetscMPIInt rank;
+  char        name[] = "/tmp/vpatchdg-trees-XXXXXX";
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) close(mkstemp(name));
+  PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
   for (int named = 0; named < 2; named++) {
     const char *what = named ? options : "trees";
 
@@ -209,10 +215,10 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
     PetscCall(Numbers(next, found));
     TapOk(AreSame(expected, found), "clone_is_the_same: %s", what);
     PetscCall(DMDestroy(&next));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "build/t/trees_dm.bin", FILE_MODE_WRITE, &viewer));
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
     PetscCall(DMView(dm, viewer));
     PetscCall(PetscViewerDestroy(&viewer));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "build/t/trees_dm.bin", FILE_MODE_READ, &viewer));
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
     PetscCall(DMCreate(PETSC_COMM_WORLD, &next));
     PetscCall(DMSetType(next, DMVPATCHDG));
     PetscCall(DMLoad(next, viewer));
@@ -222,6 +228,13 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
     PetscCall(DMDestroy(&next));
     PetscCall(DMDestroy(&dm));
     PetscCall(DMDestroy(&fine));
+  }
+  if (!rank) {
+    char info[sizeof(name) + 8];
+
+    snprintf(info, sizeof(info), "%s.info", name);
+    remove(info);
+    remove(name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -166,6 +166,10 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   sum[2] = sums[1];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  PetscCheck(
+    most[3] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+    "A cell is so flat or sheared, or its coefficient so much a matrix, that rounding errors hide whether the operator is definite: "
+    "change the map or the coefficient, or refine (-dm_refine)");
   m->kappa = most[1] / -most[0];
   m->variation = most[2];
   m->penalty = most[3];
@@ -398,7 +402,7 @@ static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
   if (most > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     VpTogether(mesh->comm, Reserve(&m->arrays, (size_t)mesh->nown * (size_t)(mk->n * mk->face), "coefficient at points", &m->entry)));
-  PetscCall(mk->backend->make->scale(&mk->to, m->entry));
+  PetscCall(VpTogether(mesh->comm, mk->backend->make->scale(&mk->to, m->entry)));
   PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
   PetscCall(TakeMeans(mk, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -425,18 +429,18 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
-  PetscCall(make->points(&mk->to));
+  PetscCall(VpTogether(mesh->comm, make->points(&mk->to)));
   PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpMakeParts(mk));
   PetscCall(CheckMetric(mk));
   PetscCall(TakeMeans(mk, PETSC_FALSE));
   PetscCall(ExchangeSeen(mk));
   for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
-  PetscCall(make->weigh(&mk->to));
+  PetscCall(VpTogether(mesh->comm, make->weigh(&mk->to)));
   if (VpMeshIsAdaptive(mesh)) VpWeighParts(mk);
   PetscCall(FindShapes(mk));
   PetscCall(VpMetricCompareBoxes(mesh, mk->made, mk->metric));
-  PetscCall(make->finish(&mk->to));
+  PetscCall(VpTogether(mesh->comm, make->finish(&mk->to)));
   if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
   for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
   PetscCall(ScaleByCoefficient(mk));

@@ -109,7 +109,7 @@ void VpWeighParts(VpMetricWork *mk)
     const VpFace *f = &mk->mesh->faces.face[i];
     const int32_t cell = f->cell[0];
     const double *own = mk->to.seen + VpSideAt(mk->dim, cell, f->side, 2 * mk->face),
-                 *coarse = mk->parted + mk->metric->first[i] * 2 * mk->face;
+                 *coarse = mk->parted + (size_t)mk->metric->first[i] * 2 * (size_t)mk->face;
     double *H = mk->to.H + VpSideAt(mk->dim, cell, f->side, mk->rows * mk->face), *jump = &mk->to.made[cell].jump;
 
     for (int q = 0; q < mk->face && f->kind == VP_FACE_FINE; q++) {
@@ -117,7 +117,7 @@ void VpWeighParts(VpMetricWork *mk)
                                 VpOwnWeight(&mk->to, coarse[mk->face + q], own[mk->face + q])};
 
       for (int r = 0; r < mk->rows; r++) H[r * mk->face + q] *= weight[0];
-      *jump = PetscMax(*jump, PetscMax(weight[0] / weight[1], weight[1] / weight[0]));
+      *jump = PetscMax(*jump, VpJumpOf(&mk->to, weight[0], weight[1]));
     }
   }
 }
