@@ -22,6 +22,12 @@ typedef struct {
   int                  bad;    /* whether K is not positive definite at a point of a part */
 } VpMetricWork;
 
+/* given.c: VpFetchBlocks sets to [n][each] to the blocks of `each` numbers with these numbers in an array on the backend. VpKeepOutflow
+   keeps rows of G, before they are weighed, where values or fluxes are given. VpMakeFluxes finds by what fluxes are multiplied, when sigma
+   is there; collective */
+PetscErrorCode VpFetchBlocks(const VpMetricWork *, int32_t n, const int32_t list[], size_t each, const double *from, double *to);
+PetscErrorCode VpKeepOutflow(VpMetricWork *);
+PetscErrorCode VpMakeFluxes(VpMetricWork *);
 /* parts.c: the parts of sides that hang, of a mesh that is adaptive. VpMakeParts finds G there, VpWeighParts weighs H of fine sides,
    VpFinishParts finds H and sigma, when the penalties of cells are known. VpStoreGhosts gives a metric that is stored the numbers of
    ghosts. */

@@ -5,67 +5,6 @@
 #include "../../base/threads.h"
 #include <stdlib.h>
 
-/* to [n][each] = the blocks of `each` numbers with these numbers in an array on the backend */
-static PetscErrorCode FetchBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
-{
-  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
-  void        *there[2];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
-  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
-  PetscCall(mk->backend->move(n, each * sizeof(*to), there[0], from, NULL, there[1]));
-  PetscCall(mk->backend->download(there[1], bytes[1], to));
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the reverse */
-static PetscErrorCode PutBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
-{
-  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
-  void        *there[2];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
-  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
-  PetscCall(mk->backend->upload(from, bytes[1], there[1]));
-  PetscCall(mk->backend->move(n, each * sizeof(*to), NULL, there[1], there[0], to));
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* *list = the sides with one number, 2 dim cell + side, where `given` is given */
-static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int side, int32_t *n, int32_t **list)
-{
-  const VpMesh mesh = mk->mesh;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nown + 1, list));
-  *n = 0;
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    const VpSide kind = VpDomainSide(mesh->geometry->domain, VpMeshNeighbor(mesh, cell, side));
-
-    if (VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = 2 * mk->dim * cell + side;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
-static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
-{
-  const size_t each = (size_t)(mk->rows * mk->face);
-  double     **to = &mk->metric->outflow[given][side];
-  int32_t      n, *list;
-
-  PetscFunctionBegin;
-  PetscCall(ListSides(mk, given, side, &n, &list));
-  PetscCall(PetscMalloc1((size_t)n * each + 1, to));
-  PetscCall(FetchBlocks(mk, n, list, each, mk->to.H, *to));
-  PetscCall(PetscFree(list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Some cells whose penalties are computed. */
 typedef struct {
   const VpMetricWork *mk;
@@ -130,8 +69,8 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
     const int32_t count = PetscMin(SOME, n - at);
 
     some.list = list + at;
-    PetscCall(FetchBlocks(mk, count, some.list, G, mk->to.G, some.G));
-    PetscCall(FetchBlocks(mk, count, some.list, H, mk->to.H, some.H));
+    PetscCall(VpFetchBlocks(mk, count, some.list, G, mk->to.G, some.G));
+    PetscCall(VpFetchBlocks(mk, count, some.list, H, mk->to.H, some.H));
     PetscCall(PetscArrayzero(some.penalty, SOME));
     VpLoopHeavy(count, FindPenalties, &some);
     for (int32_t i = 0; i < count; i++) {
@@ -166,10 +105,9 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   sum[2] = sums[1];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mesh->comm));
-  PetscCheck(
-    most[3] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-    "A cell is so flat or sheared, or its coefficient so much a matrix, that rounding errors hide whether the operator is definite: "
-    "change the map or the coefficient, or refine (-dm_refine)");
+  PetscCheck(most[3] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A cell is so flat or sheared, or its coefficient so anisotropic, that rounding errors hide whether the operator is definite: "
+             "change the map or the coefficient, or refine (-dm_refine)");
   m->kappa = most[1] / -most[0];
   m->variation = most[2];
   m->penalty = most[3];
@@ -179,56 +117,6 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   for (int32_t cell = 0; cell < mesh->nface; cell++) mk->penalty[cell] *= (mk->n - 1) * mk->n;
   PetscCall(VpTogether(mesh->comm, VpPlaceArray(&m->arrays, mk->penalty, (size_t)mesh->nface, "penalties", &m->eta)));
   mk->to.penalty = m->eta;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets sums to those of the fluxes, and of what they are on the boxes, and adds alpha times the flux to `beyond`. seen: of these sides */
-static void FindFluxes(const VpMetricWork *mk, int side, int32_t n, const int32_t list[], const double seen[], double beyond[],
-                       double sum[2])
-{
-  const VpMesh mesh = mk->mesh;
-  const int    dim = mk->dim, d = side / 2, face = mk->face;
-  double       J[9 * VP_MAX_N * VP_MAX_N], *to = mk->metric->flux[side];
-
-  for (int32_t k = 0; k < n; k++, seen += 2 * face) {
-    const int32_t cell = list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
-    const double  alpha = VpConditions[VpDomainSide(mesh->geometry->domain, next)].alpha * VpDomainAlpha(mesh->geometry->domain, next);
-
-    VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
-    sum[1] += mk->metric->mean[(size_t)cell * (size_t)dim + (size_t)d] * VpGeometryArea(mesh->geometry, cell, side);
-    for (int i = 0; i < face; i++, to++, beyond++) {
-      double inverse[9], length = 0;
-
-      VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
-      for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
-      *to = seen[i] / sqrt(length);
-      sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
-      *beyond += alpha * *to;
-    }
-  }
-}
-
-/* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
-   and |det J| |J^-T e_d| is the area of the side there. */
-static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side)
-{
-  const size_t face = (size_t)mk->face;
-  double       sum[2] = {0, 0}, *seen, *beyond;
-  int32_t      n, *list;
-
-  PetscFunctionBegin;
-  PetscCall(ListSides(mk, VP_GIVEN_FLUX, side, &n, &list));
-  mk->metric->nflux[side] = n;
-  PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
-  PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));
-  PetscCall(FetchBlocks(mk, n, list, 2 * face, mk->to.seen, seen));
-  PetscCall(FetchBlocks(mk, n, list, face, mk->to.beyond, beyond));
-  FindFluxes(mk, side, n, list, seen, beyond, sum);
-  PetscCall(PutBlocks(mk, n, list, face, beyond, mk->to.beyond));
-  PetscCall(PetscFree2(seen, beyond));
-  PetscCall(PetscFree(list));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
-  mk->metric->robin[side] = mk->mesh->geometry->map && sum[1] > 0 ? sum[0] / sum[1] : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -435,14 +323,14 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
   PetscCall(CheckMetric(mk));
   PetscCall(TakeMeans(mk, PETSC_FALSE));
   PetscCall(ExchangeSeen(mk));
-  for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
+  PetscCall(VpTogether(mesh->comm, VpKeepOutflow(mk)));
   PetscCall(VpTogether(mesh->comm, make->weigh(&mk->to)));
   if (VpMeshIsAdaptive(mesh)) VpWeighParts(mk);
   PetscCall(FindShapes(mk));
   PetscCall(VpMetricCompareBoxes(mesh, mk->made, mk->metric));
   PetscCall(VpTogether(mesh->comm, make->finish(&mk->to)));
   if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
-  for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side));
+  PetscCall(VpMakeFluxes(mk));
   PetscCall(ScaleByCoefficient(mk));
   PetscCall(VpMetricStore(mesh, &mk->to, mk->large, mk->metric));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpStoreGhosts(mk));

@@ -1,0 +1,137 @@
+/* What a metric keeps of sides where values or fluxes are given, on the host: they are few. */
+#include "making.h"
+
+PetscErrorCode VpFetchBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
+{
+  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
+  void        *there[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
+  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
+  PetscCall(mk->backend->move(n, each * sizeof(*to), there[0], from, NULL, there[1]));
+  PetscCall(mk->backend->download(there[1], bytes[1], to));
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the reverse of VpFetchBlocks() */
+static PetscErrorCode PutBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
+{
+  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
+  void        *there[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
+  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
+  PetscCall(mk->backend->upload(from, bytes[1], there[1]));
+  PetscCall(mk->backend->move(n, each * sizeof(*to), NULL, there[1], there[0], to));
+  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *list = the sides with one number, 2 dim cell + side, where `given` is given */
+static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int side, int32_t *n, int32_t **list)
+{
+  const VpMesh mesh = mk->mesh;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(mesh->nown + 1, list));
+  *n = 0;
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, VpMeshNeighbor(mesh, cell, side));
+
+    if (VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = 2 * mk->dim * cell + side;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
+static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
+{
+  const size_t each = (size_t)(mk->rows * mk->face);
+  double     **to = &mk->metric->outflow[given][side];
+  int32_t      n, *list;
+
+  PetscFunctionBegin;
+  PetscCall(ListSides(mk, given, side, &n, &list));
+  PetscCall(PetscMalloc1((size_t)n * each + 1, to));
+  PetscCall(VpFetchBlocks(mk, n, list, each, mk->to.H, *to));
+  PetscCall(PetscFree(list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpKeepOutflow(VpMetricWork *mk)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets sums to those of the fluxes, and of what they are on the boxes, and adds alpha times the flux to `beyond`. seen: of these sides */
+static void FindFluxes(const VpMetricWork *mk, int side, int32_t n, const int32_t list[], const double seen[], double beyond[],
+                       double sum[2])
+{
+  const VpMesh mesh = mk->mesh;
+  const int    dim = mk->dim, d = side / 2, face = mk->face;
+  double       J[9 * VP_MAX_N * VP_MAX_N], *to = mk->metric->flux[side];
+
+  for (int32_t k = 0; k < n; k++, seen += 2 * face) {
+    const int32_t cell = list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
+    const double  alpha = VpConditions[VpDomainSide(mesh->geometry->domain, next)].alpha * VpDomainAlpha(mesh->geometry->domain, next);
+
+    VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
+    sum[1] += mk->metric->mean[(size_t)cell * (size_t)dim + (size_t)d] * VpGeometryArea(mesh->geometry, cell, side);
+    for (int i = 0; i < face; i++, to++, beyond++) {
+      double inverse[9], length = 0;
+
+      VpInvert(dim, J + i * dim * dim, VpDeterminant(dim, J + i * dim * dim), inverse);
+      for (int e = 0; e < dim; e++) length += PetscSqr(inverse[d * dim + e]);
+      *to = seen[i] / sqrt(length);
+      sum[0] += mk->weight[i % mk->n] * (dim == 3 ? mk->weight[i / mk->n] : 1) * *to;
+      *beyond += alpha * *to;
+    }
+  }
+}
+
+/* flux = G_dd / |J^-T e_d| at the points of sides where a flux is given, and alpha times it beyond. G_dd = |det J| n.K n |J^-T e_d|^2,
+   and |det J| |J^-T e_d| is the area of the side there. */
+static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side, double sum[2])
+{
+  const size_t face = (size_t)mk->face;
+  double      *seen, *beyond;
+  int32_t      n, *list;
+
+  PetscFunctionBegin;
+  PetscCall(ListSides(mk, VP_GIVEN_FLUX, side, &n, &list));
+  mk->metric->nflux[side] = n;
+  PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
+  PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));
+  PetscCall(VpFetchBlocks(mk, n, list, 2 * face, mk->to.seen, seen));
+  PetscCall(VpFetchBlocks(mk, n, list, face, mk->to.beyond, beyond));
+  FindFluxes(mk, side, n, list, seen, beyond, sum);
+  PetscCall(PutBlocks(mk, n, list, face, beyond, mk->to.beyond));
+  PetscCall(PetscFree2(seen, beyond));
+  PetscCall(PetscFree(list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeAllFluxes(VpMetricWork *mk, double sum[][2])
+{
+  PetscFunctionBegin;
+  for (int side = 0; side < 2 * mk->dim; side++) PetscCall(MakeFluxes(mk, side, sum[side]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMakeFluxes(VpMetricWork *mk)
+{
+  const VpMesh mesh = mk->mesh;
+  double       sum[6][2] = {{0}};
+
+  PetscFunctionBegin;
+  PetscCall(VpTogether(mesh->comm, MakeAllFluxes(mk, sum)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 12, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  for (int side = 0; side < 2 * mk->dim; side++)
+    mk->metric->robin[side] = mesh->geometry->map && sum[side][1] > 0 ? sum[side][0] / sum[side][1] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
