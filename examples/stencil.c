@@ -1,15 +1,18 @@
 static char help[] = "Finite differences on a DMDA, -u'' = f on the unit square or cube, by a program that knows nothing of vpatchdg:\n\n\
   stencil -dll_append build/lib/libvpatchdg.so -da_grid_x 200 -da_grid_y 200 -ksp_type fgmres -pc_type vpatchdg -ksp_view\n\n\
 Compare -pc_type gamg, or hypre, or mg with -da_refine 5 -pc_mg_levels 6. -dim 3 takes the cube. Points on the boundary have rows of the\n\
-identity, as in PETSc's ksp ex45; with -neumann points are centres of cells and sides are insulated, as in ex50.\n\n";
+identity, as in PETSc's ksp ex45; with -neumann points are centres of cells and sides are insulated, as in ex50. -solves n prints the\n\
+seconds of set-up and of the last of n solves, without those of matrix and right-hand side.\n\n";
 
 #include <petscdm.h>
 #include <petscdmda.h>
 #include <petscksp.h>
+#include <petsctime.h>
 
 typedef struct {
-  PetscInt  dim;
-  PetscBool neumann;
+  PetscInt       dim;
+  PetscBool      neumann;
+  PetscLogDouble own; /* seconds of this program's functions */
 } Problem;
 
 /* place [dim] of a point, for n points along each direction */
@@ -23,12 +26,13 @@ static void FindPlace(const Problem *problem, const DMDALocalInfo *info, const P
 
 static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *ctx)
 {
-  const Problem *problem = ctx;
-  DMDALocalInfo  info;
-  MatNullSpace   constants;
-  DM             da;
+  Problem      *problem = ctx;
+  DMDALocalInfo info;
+  MatNullSpace  constants;
+  DM            da;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscTimeSubtract(&problem->own));
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMDAGetLocalInfo(da, &info));
   for (PetscInt k = info.zs; k < info.zs + info.zm; k++) {
@@ -63,6 +67,7 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *ctx)
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscTimeAdd(&problem->own));
   if (!problem->neumann) PetscFunctionReturn(0);
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(A, constants));
@@ -73,12 +78,13 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *ctx)
 /* f = prod_d cos(pi x_d), whose integral is 0; on the boundary u = 0 */
 static PetscErrorCode ComputeRHS(KSP ksp, Vec b, void *ctx)
 {
-  const Problem *problem = ctx;
-  DMDALocalInfo  info;
-  PetscScalar   *values;
-  DM             da;
+  Problem      *problem = ctx;
+  DMDALocalInfo info;
+  PetscScalar  *values;
+  DM            da;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscTimeSubtract(&problem->own));
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMDAGetLocalInfo(da, &info));
   PetscCall(VecGetArrayWrite(b, &values));
@@ -95,6 +101,28 @@ static PetscErrorCode ComputeRHS(KSP ksp, Vec b, void *ctx)
     }
   }
   PetscCall(VecRestoreArrayWrite(b, &values));
+  PetscCall(PetscTimeAdd(&problem->own));
+  PetscFunctionReturn(0);
+}
+
+/* Sets up, solves `solves` times from 0, and prints the seconds of set-up and of the last solve. */
+static PetscErrorCode TimeSolves(KSP ksp, Problem *problem, PetscInt solves)
+{
+  PetscLogDouble setup = 0, solve = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscTimeSubtract(&setup));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
+  PetscCall(PetscTimeAdd(&setup));
+  setup -= problem->own;
+  for (PetscInt i = 0; i < solves; i++) {
+    solve = problem->own = 0;
+    PetscCall(PetscTimeSubtract(&solve));
+    PetscCall(KSPSolve(ksp, NULL, NULL));
+    PetscCall(PetscTimeAdd(&solve));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.3f s, solve %.3f s\n", setup, solve - problem->own));
   PetscFunctionReturn(0);
 }
 
@@ -102,7 +130,7 @@ int main(int argc, char **argv)
 {
   Problem            problem = {.dim = 2, .neumann = PETSC_FALSE};
   PetscReal          bnorm, rnorm;
-  PetscInt           its;
+  PetscInt           its, solves = 0;
   KSPConvergedReason reason;
   DM                 da;
   KSP                ksp;
@@ -113,6 +141,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &problem.dim, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-neumann", &problem.neumann, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-solves", &solves, NULL));
   PetscCall(DMDACreate(PETSC_COMM_WORLD, &da));
   PetscCall(DMSetDimension(da, problem.dim));
   PetscCall(DMDASetSizes(da, 33, 33, problem.dim == 3 ? 33 : 1));
@@ -126,7 +155,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSetComputeOperators(ksp, ComputeMatrix, &problem));
   PetscCall(KSPSetComputeRHS(ksp, ComputeRHS, &problem));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, NULL, NULL));
+  if (solves) PetscCall(TimeSolves(ksp, &problem, solves));
+  else PetscCall(KSPSolve(ksp, NULL, NULL));
 
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetSolution(ksp, &x));
