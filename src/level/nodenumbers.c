@@ -9,9 +9,16 @@
 
 enum { ENTITIES = 27, AROUND = 8 };
 
+/* the cells around an entity, of the 3^dim around a cell, whose numbers have the entities' digits */
+typedef struct {
+  int n;
+  int cell[AROUND], as[AROUND]; /* number of each, and the entity as that cell sees it; the first is the cell itself */
+} Star;
+
 typedef struct {
   VpMesh    mesh;
   int       degree, entities;
+  Star      star[ENTITIES];
   PetscInt *position; /* [nlocal] global positions of cells */
   PetscInt *own;      /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
   PetscInt *node;     /* [nown][n^dim] the result */
@@ -31,8 +38,51 @@ static PetscInt CountInside(const Numbering *w, int entity)
   return count;
 }
 
+static void FillStars(Numbering *w)
+{
+  const int dim = w->mesh->dim;
+
+  for (int e = 0; e < w->entities; e++) {
+    Star *star = &w->star[e];
+
+    star->n = 0;
+    for (int m = 0; m < 1 << dim; m++) {
+      int cell = 0, as = 0, is = 1;
+
+      for (int d = 0, place = 1; d < dim; d++, place *= 3) {
+        const int digit = DigitOf(e, d), over = m >> d & 1;
+
+        is = is && !(over && digit == 1);
+        cell += place * (over ? digit : 1);
+        as += place * (over ? 2 - digit : digit);
+      }
+      if (!is) continue;
+      star->cell[star->n] = cell;
+      star->as[star->n++] = as;
+    }
+  }
+}
+
+/* block [3^dim] = the cells around a cell, reached from side to side; -1: not so reached */
+static void FindBlock(const Numbering *w, int32_t cell, int32_t block[ENTITIES])
+{
+  const int dim = w->mesh->dim, middle = w->entities / 2;
+
+  for (int e = 0; e < w->entities; e++) block[e] = -1;
+  block[middle] = cell;
+  for (int d = 0, place = 1; d < dim; d++, place *= 3) {
+    for (int e = middle / place * place; e < middle / place * place + place; e++) {
+      for (int up = 0; up < 2 && block[e] >= 0; up++) {
+        const int32_t next = VpMeshNeighbor(w->mesh, block[e], 2 * d + up);
+
+        if (next >= 0) block[up ? e + place : e - place] = next;
+      }
+    }
+  }
+}
+
 /* around[m] = the cell that lies beyond the entity along the directions of the bits m, reached from side to side. Returns bits of the m
-   that exist. */
+   that exist, whatever way leads there. */
 static unsigned FindAround(const Numbering *w, int32_t cell, int entity, int32_t around[AROUND])
 {
   const int dim = w->mesh->dim;
@@ -55,8 +105,8 @@ static unsigned FindAround(const Numbering *w, int32_t cell, int entity, int32_t
   return found;
 }
 
-/* the owner of an entity of a cell; *as: the entity as the owner sees it */
-static int32_t FindOwner(const Numbering *w, int32_t cell, int entity, int *as)
+/* the owner of an entity of a cell near the boundary; *as: the entity as the owner sees it */
+static int32_t FindOwnerThere(const Numbering *w, int32_t cell, int entity, int *as)
 {
   int32_t        around[AROUND], owner = cell;
   const unsigned found = FindAround(w, cell, entity, around);
@@ -75,6 +125,24 @@ static int32_t FindOwner(const Numbering *w, int32_t cell, int entity, int *as)
   return owner;
 }
 
+/* the same of any cell, with its block */
+static int32_t FindOwner(const Numbering *w, const int32_t block[], int entity, int *as)
+{
+  const Star *star = &w->star[entity];
+  int32_t     owner = block[w->entities / 2];
+
+  *as = entity;
+  for (int i = 1; i < star->n; i++) {
+    const int32_t cell = block[star->cell[i]];
+
+    if (cell < 0) return FindOwnerThere(w, block[w->entities / 2], entity, as);
+    if (w->position[cell] > w->position[owner] || (w->position[cell] == w->position[owner] && star->as[i] >= *as)) continue;
+    owner = cell;
+    *as = star->as[i];
+  }
+  return owner;
+}
+
 /* Sets the bits of `own`, and how many nodes a cell owns in place of the first one's number. */
 static void FindEntities(void *context, int32_t piece, int32_t first, int32_t last)
 {
@@ -82,12 +150,14 @@ static void FindEntities(void *context, int32_t piece, int32_t first, int32_t la
 
   for (int32_t c = first; c < last; c++) {
     PetscInt *own = w->own + 2 * (size_t)c;
+    int32_t   block[ENTITIES];
 
+    FindBlock(w, c, block);
     own[0] = own[1] = 0;
     for (int e = 0; e < w->entities; e++) {
       int as;
 
-      if (FindOwner(w, c, e, &as) != c || as != e) continue;
+      if (FindOwner(w, block, e, &as) != c || as != e) continue;
       own[1] |= (PetscInt)1 << e;
       own[0] += CountInside(w, e);
     }
@@ -118,9 +188,12 @@ static PetscErrorCode FindOwned(Numbering *w, PetscInt *rows)
 /* number of the first node inside each entity of a cell */
 static void FindFirst(const Numbering *w, int32_t cell, PetscInt first[ENTITIES])
 {
+  int32_t block[ENTITIES];
+
+  FindBlock(w, cell, block);
   for (int e = 0; e < w->entities; e++) {
     int             as;
-    const int32_t   owner = FindOwner(w, cell, e, &as);
+    const int32_t   owner = FindOwner(w, block, e, &as);
     const PetscInt *own = w->own + 2 * (size_t)owner;
 
     first[e] = own[0];
@@ -165,6 +238,7 @@ PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt n
   Numbering w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim), .node = node};
 
   PetscFunctionBegin;
+  FillStars(&w);
   PetscCall(PetscMalloc2(mesh->nlocal, &w.position, 2 * (size_t)mesh->nsweep, &w.own));
   PetscCall(VpMeshPositions(mesh, w.position));
   PetscCall(FindOwned(&w, rows));

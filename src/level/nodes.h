@@ -10,25 +10,26 @@
 
 typedef struct VpNodes_ *VpNodes;
 struct VpNodes_ {
+  int              refct;
   VpMesh           mesh;
   int              degree;
   double           point[VP_MAX_N]; /* [n] places of nodes along each direction of the cell [0,1]^dim */
   const VpBackend *backend;
-  PetscInt         rows; /* own entries of vectors of nodes */
-  PetscSF          sf;   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
-  int32_t         *node; /* [nown][n^dim] VpNodeView.node on the host */
+  PetscInt         rows;                 /* own entries of vectors of nodes */
+  PetscSF          sf;                   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
+  int32_t         *node, *start, *place; /* those of the view on the host; node: NULL where the view's is on a device */
   VpNodeView       view;
-  const double    *root;              /* volume^1/2 [nown] */
-  const double    *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]: of means. 1/N is 0 where no cell has the node. */
-  double          *cells;             /* [nown][n^dim] values at the cells' nodes, on the backend */
-  double          *nodes;             /* [nnode] on several ranks: values of nodes, on the backend */
-  VpArrays         arrays, weights;
+  const double    *root;  /* volume^1/2 [nown] */
+  double          *cells; /* [nown][n^dim] values at the cells' nodes, on the backend */
+  double          *nodes; /* [nnode] on several ranks: values of nodes, on the backend */
+  VpArrays         arrays;
 };
 /* What cells have. */
 typedef struct {
   int             degree;
   const double   *point; /* [n]; NULL: the Gauss-Lobatto points */
   const PetscInt *node;  /* [nown][n^dim], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
+  PetscBool       known; /* `node` is of VpNodesNumber() and needs no check. */
 } VpNodesGiven;
 /* Collective. Errors on all ranks: an entry that does not exist, an entry for two different points of the domain. */
 PetscErrorCode VpNodesCreate(VpMesh, const VpNodesGiven *, const VpBackend *, PetscLayout, VpNodes *);
@@ -36,20 +37,29 @@ PetscErrorCode VpNodesDestroy(VpNodes *);
 /* nodenumbers.c: node [nown][n^dim] = the global numbers of the nodes of own cells, of which this rank owns *rows. They do not depend on
    the number of ranks. Collective. Requires: the mesh is not adaptive */
 PetscErrorCode VpNodesNumber(VpMesh, int degree, PetscInt *rows, PetscInt node[]);
-/* Sets the weights t of cells, sum_d a_d volume / h_d^2. used [rows], or NULL: whether a cell of any rank has the entry. Collective */
-PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, PetscBool used[]);
-/* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry */
-PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, double diagonal[]);
+/* nodelists.c: Fills nodes->node, start, place and, on several ranks, the SF from the entries of nodes. The same errors */
+PetscErrorCode VpNodesList(VpNodes, const VpNodesGiven *, PetscLayout);
+/* The weights of means, of t = sum_d a_d volume / h_d^2 of cells. */
+typedef struct {
+  const double *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]. 1/N is 0 where no cell has the node. */
+  VpArrays      arrays;
+} VpNodeMeans;
+/* used [rows], or NULL: whether a cell of any rank has the entry. Collective */
+PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, PetscBool used[]);
+PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *);
+/* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry.
+   point [n]: places of the nodes along each direction */
+PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, const double point[], double diagonal[]);
 /* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
 PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
 
 /* nodes->cells = residuals of cells from those of nodes, r [rows]; z [rows] = the mean of nodes->cells. They are each other's adjoint. */
-PetscErrorCode VpNodesSpread(VpNodes, const double *r);
-PetscErrorCode VpNodesAverage(VpNodes, double *z);
+PetscErrorCode VpNodesSpread(VpNodes, const VpNodeMeans *, const double *r);
+PetscErrorCode VpNodesAverage(VpNodes, const VpNodeMeans *, double *z);
 /* x [nown][n^dim] = E u; r [rows] = E^T b, of an outer level with nodal vectors; r = volume^1/2 Z^T cells. All are on the level's
    backend. */
 PetscErrorCode VpNodesInject(VpNodes, VpLevel, const double *u, double *x);
 PetscErrorCode VpNodesCollect(VpNodes, VpLevel, const double *b, double *r);
 PetscErrorCode VpNodesAddUp(VpNodes, const double *cells, double *r);
-/* diagonal [rows] of E^T A E. Requires: the level is on the host */
+/* diagonal [rows] of E^T A E, where A has numbers at points. Requires: the level is on the host */
 PetscErrorCode VpNodesOperatorDiagonal(VpNodes, VpLevel, double diagonal[]);

@@ -1,6 +1,7 @@
 /* What an element restriction takes from the form of continuous functions: weights, the diagonal, the largest eigenvalue of a cell. */
 #include "nodes.h"
 #include "internal.h"
+#include "../base/threads.h"
 
 enum { PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
 
@@ -11,12 +12,12 @@ typedef struct {
   double stiff[VP_MAX_N * VP_MAX_N], mass[VP_MAX_N * VP_MAX_N];
 } Forms;
 
-static PetscErrorCode TabulateForms(VpNodes nodes, VpQuadrature quadrature, Forms *f)
+static PetscErrorCode TabulateForms(VpNodes nodes, const double point[], VpQuadrature quadrature, Forms *f)
 {
   VpBasis basis;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreateNodes(quadrature, nodes->degree, nodes->point, &basis));
+  PetscCall(VpBasisCreateNodes(quadrature, nodes->degree, point, &basis));
   *f = (Forms){.dim = nodes->mesh->dim, .n = basis.n, .ndof = nodes->view.ndof, .slope = basis.slope[1][basis.n - 1]};
   for (int i = 0; i < f->n * f->n; i++) {
     f->stiff[i] = basis.stiff[i];
@@ -54,37 +55,72 @@ static PetscErrorCode AddUp(VpNodes nodes, double leaves[], double rows[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, PetscBool used[])
+/* what loops over cells and nodes know */
+typedef struct {
+  VpNodes          nodes;
+  const VpProblem *problem;
+  Forms            forms;
+  double          *g;           /* [nown][4] strengths along each direction, and reaction times volume; or .. */
+  double          *t, *of_cell; /* [nown] .. the weight of a cell, and what VpNodeMeans has */
+  double          *places;      /* [nown][ndof] values that are added up */
+  double          *sum;         /* [nnode] over the places of a node */
+} Sums;
+
+static void FindWeights(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const VpMesh mesh = nodes->mesh;
-  double      *mean, *sum, *rows;
+  const Sums  *w = (Sums *)context;
+  const VpMesh mesh = w->nodes->mesh;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nown, &mean));
-  PetscCall(PetscCalloc2(nodes->view.nnode, &sum, nodes->rows, &rows));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    double g[3], t = 0, volume = 1;
+  for (int32_t c = first; c < last; c++) {
+    double g[3], volume = 1;
 
-    FindStrengths(mesh, problem, c, g);
+    FindStrengths(mesh, w->problem, c, g);
+    w->t[c] = 0;
     for (int d = 0; d < mesh->dim; d++) {
-      t += g[d];
+      w->t[c] += g[d];
       volume *= VpGeometrySize(mesh->geometry, c, d);
     }
-    mean[c] = t / sqrt(volume);
-    for (int i = 0; i < nodes->view.ndof; i++) {
-      const int32_t k = nodes->node[(size_t)c * (size_t)nodes->view.ndof + (size_t)i];
-
-      if (k >= 0) sum[k] += t;
-    }
+    w->of_cell[c] = w->t[c] / sqrt(volume);
   }
-  PetscCall(AddUp(nodes, sum, rows));
-  for (int32_t k = 0; k < nodes->view.nnode; k++) sum[k] = sum[k] > 0 ? 1 / sum[k] : 0;
+}
+
+static void SumWeights(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums   *w = (Sums *)context;
+  const VpNodes nodes = w->nodes;
+
+  for (int32_t k = first; k < last; k++) {
+    w->sum[k] = 0;
+    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->t[nodes->place[i] / nodes->view.ndof];
+  }
+}
+
+PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, VpNodeMeans *means, PetscBool used[])
+{
+  const VpMesh mesh = nodes->mesh;
+  Sums         w = {.nodes = nodes, .problem = problem};
+  double      *rows;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(mesh->nown, &w.t, mesh->nown, &w.of_cell, nodes->view.nnode, &w.sum, nodes->rows, &rows));
+  VpLoop(mesh->nown, FindWeights, &w);
+  VpLoop(nodes->view.nnode, SumWeights, &w);
+  PetscCall(AddUp(nodes, w.sum, rows));
+  for (int32_t k = 0; k < nodes->view.nnode; k++) w.sum[k] = w.sum[k] > 0 ? 1 / w.sum[k] : 0;
   for (PetscInt i = 0; i < nodes->rows && used; i++) used[i] = (PetscBool)(rows[i] > 0);
-  PetscCall(VpArraysRelease(&nodes->weights));
-  PetscCall(VpPlaceArray(&nodes->weights, mean, mesh->nown, "weights of cells", &nodes->of_cell));
-  PetscCall(VpPlaceArray(&nodes->weights, sum, nodes->view.nnode, "weights of nodes", &nodes->of_node));
-  PetscCall(PetscFree2(sum, rows));
-  PetscCall(PetscFree(mean));
+  PetscCall(VpNodeMeansDestroy(means));
+  means->arrays = (VpArrays){.backend = nodes->backend, .precision = VP_DOUBLE};
+  PetscCall(VpPlaceArray(&means->arrays, w.of_cell, mesh->nown, "weights of cells", &means->of_cell));
+  PetscCall(VpPlaceArray(&means->arrays, w.sum, nodes->view.nnode, "weights of nodes", &means->of_node));
+  PetscCall(PetscFree4(w.t, w.of_cell, w.sum, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *means)
+{
+  PetscFunctionBegin;
+  PetscCall(VpArraysRelease(&means->arrays));
+  means->of_cell = means->of_node = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,53 +135,71 @@ static double FindEntry(const Forms *f, const double g[], double reaction, int i
   return sum * mass[0] * mass[1] * mass[2];
 }
 
-/* what the conditions of sides add to the diagonal of a cell */
-static void AddSides(VpNodes nodes, const VpProblem *problem, const Forms *f, int32_t cell, const double g[], double sum[])
+/* what the condition on a side adds to the diagonal of a cell at place i, which lies on it */
+static double FindSide(const Sums *w, int32_t cell, int side, int i)
 {
-  const VpMesh mesh = nodes->mesh;
-  const double gamma = VpDirichletGamma(problem->degree, problem->penalty);
+  const Forms       *f = &w->forms;
+  const VpDomain     domain = w->nodes->mesh->geometry->domain;
+  const int          d = side / 2, at[3] = {i % f->n, i / f->n % f->n, i / (f->n * f->n)};
+  const int32_t      beyond = VpMeshNeighbor(w->nodes->mesh, cell, side);
+  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
+  double             add;
 
-  for (int side = 0; side < 2 * f->dim; side++) {
-    const int          d = side / 2, end = side % 2 ? f->n - 1 : 0;
-    const int32_t      beyond = VpMeshNeighbor(mesh, cell, side);
-    const VpCondition *is = &VpConditions[VpDomainSide(mesh->geometry->domain, beyond)];
-    const double       alpha = is->alpha * VpProblemAlpha(problem, mesh->geometry->domain, beyond);
-    const double       all = g[d] * (is->penalty * gamma + VpGeometrySize(mesh->geometry, cell, d) * alpha - 2 * is->mean * f->slope);
+  if (!VpIsBoundary(beyond)) return 0;
+  add = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) - 2 * is->mean * f->slope;
+  add += VpGeometrySize(w->nodes->mesh->geometry, cell, d) * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
+  add *= w->g[4 * (size_t)cell + (size_t)d];
+  for (int e = 0; e < f->dim; e++) add *= e == d ? 1 : f->mass[at[e] * (f->n + 1)];
+  return add;
+}
 
-    for (int i = 0; i < f->ndof && VpIsBoundary(beyond); i++) {
-      const int     at[3] = {i % f->n, i / f->n % f->n, i / (f->n * f->n)};
-      const int32_t k = nodes->node[(size_t)cell * (size_t)f->ndof + (size_t)i];
-      double        add = all;
+static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums  *w = (Sums *)context;
+  const VpMesh mesh = w->nodes->mesh;
 
-      for (int e = 0; e < f->dim; e++) add *= e == d ? 1 : f->mass[at[e] * (f->n + 1)];
-      if (at[d] == end && k >= 0) sum[k] += add;
+  for (int32_t c = first; c < last; c++) {
+    double *g = w->g + 4 * (size_t)c;
+
+    FindStrengths(mesh, w->problem, c, g);
+    g[3] = w->problem->reaction;
+    for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
+  }
+}
+
+static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums   *w = (Sums *)context;
+  const VpNodes nodes = w->nodes;
+  const int     n = w->forms.n;
+
+  for (int32_t k = first; k < last; k++) {
+    w->sum[k] = 0;
+    for (int32_t p = nodes->start[k]; p < nodes->start[k + 1]; p++) {
+      const int32_t cell = nodes->place[p] / nodes->view.ndof;
+      const int     i = nodes->place[p] % nodes->view.ndof;
+      const double *g = w->g + 4 * (size_t)cell;
+
+      w->sum[k] += FindEntry(&w->forms, g, g[3], i);
+      for (int d = 0, rest = i; d < w->forms.dim; d++, rest /= n) {
+        if (rest % n == 0) w->sum[k] += FindSide(w, cell, 2 * d, i);
+        if (rest % n == n - 1) w->sum[k] += FindSide(w, cell, 2 * d + 1, i);
+      }
     }
   }
 }
 
-PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, double diagonal[])
+PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const double point[], double diagonal[])
 {
-  const VpMesh mesh = nodes->mesh;
-  double      *sum;
-  Forms        f;
+  Sums w = {.nodes = nodes, .problem = problem};
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, problem->quadrature, &f));
-  PetscCall(PetscCalloc1(nodes->view.nnode, &sum));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    double g[3], volume = 1;
-
-    FindStrengths(mesh, problem, c, g);
-    for (int d = 0; d < mesh->dim; d++) volume *= VpGeometrySize(mesh->geometry, c, d);
-    for (int i = 0; i < f.ndof; i++) {
-      const int32_t k = nodes->node[(size_t)c * (size_t)f.ndof + (size_t)i];
-
-      if (k >= 0) sum[k] += FindEntry(&f, g, problem->reaction * volume, i);
-    }
-    AddSides(nodes, problem, &f, c, g, sum);
-  }
-  PetscCall(AddUp(nodes, sum, diagonal));
-  PetscCall(PetscFree(sum));
+  PetscCall(TabulateForms(nodes, point, problem->quadrature, &w.forms));
+  PetscCall(PetscMalloc2(4 * (size_t)nodes->mesh->nown, &w.g, nodes->view.nnode, &w.sum));
+  VpLoop(nodes->mesh->nown, FindCellStrengths, &w);
+  VpLoop(nodes->view.nnode, SumEntries, &w);
+  PetscCall(AddUp(nodes, w.sum, diagonal));
+  PetscCall(PetscFree2(w.g, w.sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,30 +230,31 @@ static PetscErrorCode FindPointDiagonal(const VpRows *rows, int32_t cell, double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void SumPlaces(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums   *w = (Sums *)context;
+  const VpNodes nodes = w->nodes;
+
+  for (int32_t k = first; k < last; k++) {
+    w->sum[k] = 0;
+    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->places[nodes->place[i]];
+  }
+}
+
 PetscErrorCode VpNodesOperatorDiagonal(VpNodes nodes, VpLevel level, double diagonal[])
 {
   const size_t ndof = (size_t)nodes->view.ndof;
   VpRows       rows = {.level = level, .rows = (int)ndof, .columns = (int)ndof};
-  double      *sum, own[PLACES];
+  Sums         w = {.nodes = nodes};
 
   PetscFunctionBegin;
-  if (!level->problem.metric) {
-    PetscCall(VpNodesDiagonal(nodes, &level->problem, diagonal));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscCalloc1(nodes->view.nnode, &sum));
+  PetscCall(PetscMalloc2((size_t)nodes->mesh->nown * ndof, &w.places, nodes->view.nnode, &w.sum));
   PetscCall(VpMetricRowsCreate(level, &rows));
-  for (int32_t c = 0; c < nodes->mesh->nown; c++) {
-    PetscCall(FindPointDiagonal(&rows, c, own));
-    for (size_t i = 0; i < ndof; i++) {
-      const int32_t k = nodes->node[(size_t)c * ndof + i];
-
-      if (k >= 0) sum[k] += own[i];
-    }
-  }
+  for (int32_t c = 0; c < nodes->mesh->nown; c++) PetscCall(FindPointDiagonal(&rows, c, w.places + (size_t)c * ndof));
   PetscCall(VpMetricRowsDestroy(&rows));
-  PetscCall(AddUp(nodes, sum, diagonal));
-  PetscCall(PetscFree(sum));
+  VpLoop(nodes->view.nnode, SumPlaces, &w);
+  PetscCall(AddUp(nodes, w.sum, diagonal));
+  PetscCall(PetscFree2(w.places, w.sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,16 +299,19 @@ PetscErrorCode VpNodesLargest(VpNodes nodes, const VpProblem *problem, double *m
 {
   const VpMesh mesh = nodes->mesh;
   int          kind[MOST_KINDS][2], nkind = 0;
+  double       before[3] = {0};
   Forms        f;
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, problem->quadrature, &f));
+  PetscCall(TabulateForms(nodes, nodes->point, problem->quadrature, &f));
   *most = 0;
   for (int32_t c = 0; c < mesh->nown && nkind < MOST_KINDS; c++) {
     double g[3];
     int    k = 0, own[2] = {0, 0};
 
     FindStrengths(mesh, problem, c, g);
+    if (g[0] == before[0] && g[1] == before[1] && (mesh->dim == 2 || g[2] == before[2])) continue;
+    for (int d = 0; d < mesh->dim; d++) before[d] = g[d];
     for (int d = 1; d < mesh->dim; d++) own[d - 1] = (int)lrint(log2(g[d] / g[0]));
     while (k < nkind && (kind[k][0] != own[0] || kind[k][1] != own[1])) k++;
     if (k < nkind) continue;

@@ -218,7 +218,7 @@ PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 PetscErrorCode DMVPatchDGNumberNodes(DM);
 PetscErrorCode DMVPatchDGForgetNodes(DM);
 /* *nodes: those of a continuous DM on a level's backend, with no reference of its own; NULL of another DM */
-PetscErrorCode DMVPatchDGGetNodes(DM, VpLevel, VpNodes *);
+PetscErrorCode DMVPatchDGGetNodes(DM, const VpBackend *, VpNodes *);
 /* Ensures: an error that names `what` if the DM is continuous. */
 PetscErrorCode DMVPatchDGCheckOfCells(DM, const char what[]);
 

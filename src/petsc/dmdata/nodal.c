@@ -34,16 +34,17 @@ PetscErrorCode DMVPatchDGForgetNodes(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGGetNodes(DM dm, VpLevel level, VpNodes *out)
+PetscErrorCode DMVPatchDGGetNodes(DM dm, const VpBackend *backend, VpNodes *out)
 {
-  DM_VPatchDG *dg = dm->data;
-  VpNodes     *nodes = &dg->nodes[level->backend == &VpBackendHost];
+  DM_VPatchDG       *dg = dm->data;
+  VpNodes           *nodes = &dg->nodes[backend == &VpBackendHost];
+  const VpNodesGiven given = {.degree = (int)dg->degree, .node = dg->node, .known = PETSC_TRUE};
 
   PetscFunctionBegin;
   *out = NULL;
   if (!dg->layout) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*nodes && (*nodes)->backend != level->backend) PetscCall(VpNodesDestroy(nodes));
-  if (!*nodes) PetscCall(VpNodesCreate(dg->mesh, &(VpNodesGiven){(int)dg->degree, NULL, dg->node}, level->backend, dg->layout, nodes));
+  if (*nodes && (*nodes)->backend != backend) PetscCall(VpNodesDestroy(nodes));
+  if (!*nodes) PetscCall(VpNodesCreate(dg->mesh, &given, backend, dg->layout, nodes));
   *out = *nodes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -96,7 +96,7 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
   *field = (VpField){.dm = dm, .mesh = dg->mesh};
   PetscCall(DMVPatchDGGetLevel(dm, &field->level));
   field->basis = &field->level->basis;
-  PetscCall(DMVPatchDGGetNodes(dm, field->level, &field->nodes));
+  PetscCall(DMVPatchDGGetNodes(dm, field->level->backend, &field->nodes));
   if (dg->places && dg->places->arrays.backend != field->level->backend) PetscCall(VpFieldPlacesDestroy(&dg->places));
   if (!dg->places) PetscCall(VpTogether(dg->mesh->comm, PlacesCreate(dg->mesh, field->level->backend, &dg->places)));
   field->places = dg->places;

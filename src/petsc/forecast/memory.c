@@ -124,16 +124,17 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* Lists of nodes and of places, weights, values at places and at nodes, vectors; on the host the lists as they were given. */
+/* Lists of nodes and of places, weights, values at places and at nodes, vectors; on the host the entries as they were given,
+   and those of a device as lists. */
 VpBytes VpNodesMemory(const VpSize *size, double rows)
 {
   enum { VECTORS = 7 };
   const double cells = size->cells / size->ranks, places = VpUnknowns(size) / size->ranks;
   const double work = places * (2 * sizeof(int32_t) + sizeof(double)) + cells * sizeof(double) +
                       rows * (sizeof(int32_t) + 2 * sizeof(double) + VECTORS * sizeof(PetscScalar));
-  const double given = places * (sizeof(PetscInt) + sizeof(int32_t));
+  const double given = places * sizeof(PetscInt), lists = (places + rows) * sizeof(int32_t);
 
-  return size->device ? (VpBytes){work, given} : (VpBytes){work + given, 0};
+  return size->device ? (VpBytes){work, given + lists} : (VpBytes){work + given, 0};
 }
 
 /* bytes per patch: its cells and types */

@@ -36,7 +36,7 @@ PetscErrorCode VpMatrixApply(VpMatrix matrix, Vec x, Vec b, Vec y)
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
-  PetscCall(DMVPatchDGGetNodes(matrix->dm, level, &nodes));
+  PetscCall(DMVPatchDGGetNodes(matrix->dm, level->backend, &nodes));
   PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv));
   if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv));
   PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv));
@@ -98,23 +98,31 @@ static PetscErrorCode HasLoops(VpMesh mesh, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of nodes that are the same in a cell are found by the assembled matrix. */
-static PetscErrorCode GetNodalDiagonal(DM dm, VpLevel level, VpNodes nodes, Vec d)
+/* The entries of nodes that are the same in a cell are found by the assembled matrix. With numbers in cells no level is needed. */
+static PetscErrorCode GetNodalDiagonal(VpMatrix matrix, Vec d)
 {
-  PetscScalar *values;
-  PetscBool    loops;
-  Mat          B;
+  const VpOperator op = VpMatrixOperator(matrix);
+  const VpBackend *backend;
+  PetscScalar     *values;
+  PetscBool        loops;
+  VpNodes          nodes;
+  VpLevel          level = NULL;
+  Mat              B;
 
   PetscFunctionBegin;
-  PetscCall(HasLoops(level->mesh, &loops));
+  PetscCall(HasLoops(op->mesh, &loops));
+  PetscCall(DMVPatchDGUseBackend(matrix->dm, &backend));
+  if (loops || op->problem.metric) PetscCall(VpOperatorGetHostLevel(op, matrix->dm, &level));
   if (loops) {
-    PetscCall(VpAssembleOn(dm, level, MATAIJ, &B));
+    PetscCall(VpAssembleOn(matrix->dm, level, MATAIJ, &B));
     PetscCall(MatGetDiagonal(B, d));
     PetscCall(MatDestroy(&B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(DMVPatchDGGetNodes(matrix->dm, backend, &nodes));
   PetscCall(VecGetArrayWrite(d, &values));
-  PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
+  if (level) PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
+  else PetscCall(VpNodesDiagonal(nodes, &op->problem, nodes->point, values));
   PetscCall(VecRestoreArrayWrite(d, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,16 +131,14 @@ static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
 {
   PetscScalar *values;
   VpMatrix     matrix;
-  VpNodes      nodes;
   VpLevel      level;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
-  PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
-  PetscCall(DMVPatchDGGetNodes(matrix->dm, level, &nodes));
   PetscCall(DMVPatchDGCheckVector(matrix->dm, d, "MatGetDiagonal()"));
-  if (nodes) PetscCall(GetNodalDiagonal(matrix->dm, level, nodes, d));
+  if (DMVPatchDGData(matrix->dm)->layout) PetscCall(GetNodalDiagonal(matrix, d));
   else {
+    PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
     PetscCall(VecGetArrayWrite(d, &values));
     PetscCall(VpDiagonal(level, values));
     PetscCall(VecRestoreArrayWrite(d, &values));

@@ -48,6 +48,7 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   DM_VPatchDG       *dg = DMVPatchDGData(c->dm);
+  const VpNodesGiven given = {.degree = (int)dg->degree, .point = c->point, .node = c->node};
   const VpBackend   *backend;
   PetscBool          same = PETSC_FALSE;
   PetscLayout        now;
@@ -61,7 +62,13 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
     PetscCall(VpContinuousReset(pc));
   }
   PetscCall(CountMemory(c, backend, layout));
-  PetscCall(VpNodesCreate(dg->mesh, &(VpNodesGiven){(int)dg->degree, c->point, c->node ? c->node : dg->node}, backend, layout, &c->nodes));
+  if (c->node) PetscCall(VpNodesCreate(dg->mesh, &given, backend, layout, &c->nodes));
+  else {
+    VpNodes nodes;
+
+    PetscCall(DMVPatchDGGetNodes(c->dm, backend, &nodes));
+    c->nodes = VpReference(nodes);
+  }
   PetscCall(MatCreateVecs(pc->pmat, &c->work[0], NULL));
   for (int i = 1; i < 4; i++) PetscCall(VecDuplicate(c->work[0], &c->work[i]));
   PetscCall(VecDuplicate(c->work[0], &c->one));
@@ -79,7 +86,7 @@ static PetscErrorCode WeighCells(VpContinuous c, VpOperator op)
   PetscCall(VpOperatorDestroy(&c->op));
   c->op = VpReference(op);
   PetscCall(PetscMalloc1(c->nodes->rows, &used));
-  PetscCall(VpNodesWeigh(c->nodes, &op->problem, used));
+  PetscCall(VpNodesWeigh(c->nodes, &op->problem, &c->means, used));
   c->nloose = 0;
   PetscCall(VecGetArrayWrite(c->one, &one));
   for (PetscInt i = 0; i < c->nodes->rows; i++) {
@@ -92,11 +99,13 @@ static PetscErrorCode WeighCells(VpContinuous c, VpOperator op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *median of n numbers of all ranks, to 12 digits; range: the least and the largest of them */
+enum { BINS = 256 };
+
+/* *median of n numbers of all ranks, to 12 digits; range: the least and the largest of them. Counts the numbers in ever smaller bins. */
 static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[], PetscReal range[2], PetscReal *median)
 {
   PetscReal  all[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
-  PetscInt64 total = n;
+  PetscInt64 total = n, below = 0; /* number of all, and of those up to `low` */
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
@@ -108,13 +117,17 @@ static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[],
   range[0] = all[0];
   range[1] = *median = -all[1];
   for (PetscReal low = all[0]; *median - low > 1e-12 * *median;) {
-    const PetscReal middle = low > 0 && *median > 4 * low ? PetscSqrtReal(low * *median) : (low + *median) / 2;
-    PetscInt64      below = 0;
+    const PetscReal width = (*median - low) / BINS, first = low;
+    PetscInt64      count[BINS] = {0};
+    int             b = 0;
 
-    for (PetscInt i = 0; i < n; i++) below += x[i] <= middle;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &below, 1, MPIU_INT64, MPI_SUM, comm));
-    if (2 * below >= total) *median = middle;
-    else low = middle;
+    for (PetscInt i = 0; i < n; i++) {
+      if (x[i] <= *median && (x[i] > low || low == all[0])) count[PetscMax(0, PetscMin(BINS - 1, (int)((x[i] - low) / width)))]++;
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, BINS, MPIU_INT64, MPI_SUM, comm));
+    while (b < BINS - 1 && 2 * (below + count[b]) < total) below += count[b++];
+    low = first + b * width;
+    *median = b < BINS - 1 ? first + (b + 1) * width : *median;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,8 +163,8 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* quotient [*n] = those of the diagonals of A and of the mesh's form where cells have the row; row [*n] */
-static PetscErrorCode Divide(VpContinuous c, Vec diagonal, PetscReal quotient[], PetscInt row[], PetscInt *n)
+/* quotient [*n] = those of the diagonals of A and of the mesh's form, for nodes at these places, where cells have the row; row [*n] */
+static PetscErrorCode Divide(VpContinuous c, Vec diagonal, const double point[], PetscReal quotient[], PetscInt row[], PetscInt *n)
 {
   const PetscScalar *d;
   double            *form;
@@ -159,7 +172,7 @@ static PetscErrorCode Divide(VpContinuous c, Vec diagonal, PetscReal quotient[],
   PetscFunctionBegin;
   *n = 0;
   PetscCall(PetscMalloc1(c->nodes->rows, &form));
-  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, form));
+  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, point, form));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = 0; i < c->nodes->rows; i++) {
     if (form[i] <= 0) continue;
@@ -178,13 +191,13 @@ static PetscErrorCode WarnOfNodes(PC pc, Vec diagonal, PetscReal quotient[], Pet
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   PetscReal          range[2], median;
+  double             even[VP_MAX_N];
   PetscInt           n;
 
   PetscFunctionBegin;
   if (c->spread[1] <= (1 + VARIES) * c->spread[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i <= c->nodes->degree; i++) c->nodes->point[i] = (double)i / c->nodes->degree;
-  PetscCall(Divide(c, diagonal, quotient, row, &n));
-  PetscCall(PetscArraycpy(c->nodes->point, c->point, c->nodes->degree + 1));
+  for (int i = 0; i <= c->nodes->degree; i++) even[i] = (double)i / c->nodes->degree;
+  PetscCall(Divide(c, diagonal, even, quotient, row, &n));
   PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, range, &median));
   if (range[0] > 0 && range[1] <= (1 + VARIES) * range[0])
     PetscCall(
@@ -205,7 +218,7 @@ static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(rows, &quotient, rows, &row));
   if (c->factor) PetscCall(VecPointwiseMult(diagonal, diagonal, c->factor));
-  PetscCall(Divide(c, diagonal, quotient, row, &n));
+  PetscCall(Divide(c, diagonal, c->nodes->point, quotient, row, &n));
   PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, c->spread, &c->scale));
   PetscCheck(c->scale > 0 && !PetscIsInfOrNanReal(c->spread[0] + c->spread[1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "The diagonal of the matrix is %g to %g times that of the DM's form: it has to be positive", (double)c->spread[0],
@@ -377,7 +390,6 @@ static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
 
   PetscFunctionBegin;
   PetscCall(VecDestroy(&c->step));
-  PetscCall(ChooseSteps(pc, (PetscBool)(diagonal != NULL)));
   if (c->jacobi == VP_JACOBI_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpNodesLargest(c->nodes, &c->op->problem, &most));
   c->damping = c->op->problem.quadrature == VP_QUADRATURE_LOBATTO ? LUMPED : DAMPING;
@@ -393,31 +405,43 @@ static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *own: the scale of A is known, because it is the DM's operator. Its diagonal then is found only for Jacobi steps. */
+static PetscErrorCode FindOperator(PC pc, PetscBool *own)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  VpMatrix           matrix = NULL;
+
+  PetscFunctionBegin;
+  if (!c->node) PetscCall(VpMatrixFind(pc->pmat, &matrix));
+  PetscCall(WeighCells(c, matrix ? VpMatrixOperator(matrix) : DMVPatchDGData(c->dm)->op));
+  *own = (PetscBool)(matrix && matrix->shell && matrix->shift == 0 && PetscRealPart(matrix->scale) > 0);
+  c->scale = *own ? PetscRealPart(matrix->scale) : 1;
+  c->spread[0] = c->spread[1] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   Vec                diagonal = NULL;
   PetscLayout        layout;
-  PetscBool          has;
-  VpMatrix           matrix = NULL;
+  PetscBool          has, own = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(c->dm, "PCVPatchDGSetElementRestriction()"));
   PetscCall(CheckMatrix(pc, &layout));
   PetscCall(MakeNodes(pc, layout));
-  if (!c->node) PetscCall(VpMatrixFind(pc->pmat, &matrix));
-  PetscCall(WeighCells(c, matrix ? VpMatrixOperator(matrix) : DMVPatchDGData(c->dm)->op));
+  PetscCall(FindOperator(pc, &own));
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
-  if (has) {
+  PetscCall(ChooseSteps(pc, has));
+  if (has && !(own && c->jacobi == VP_JACOBI_NONE)) {
     PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
   }
   PetscCall(MeasureLoose(pc, diagonal));
-  c->scale = 1;
-  c->spread[0] = c->spread[1] = 0;
   PetscCall(MeasureConstants(pc));
   PetscCall(MakeSteps(pc, diagonal));
-  if (has) PetscCall(MeasureScale(pc, diagonal));
+  if (has && !own) PetscCall(MeasureScale(pc, diagonal));
   PetscCall(VecDestroy(&diagonal));
   *p = (VpPmat){.dm = c->dm, .op = c->op, .scale = c->scale};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -429,6 +453,7 @@ PetscErrorCode VpContinuousReset(PC pc)
 
   PetscFunctionBegin;
   if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpNodeMeansDestroy(&c->means));
   PetscCall(VpNodesDestroy(&c->nodes));
   PetscCall(VpOperatorDestroy(&c->op));
   PetscCall(VecDestroy(&c->one));

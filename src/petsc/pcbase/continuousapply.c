@@ -95,6 +95,7 @@ PetscErrorCode VpContinuousView(PC pc, PetscViewer viewer)
   if (c->spread[1] > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  scale %.6g: A's diagonal is %.3g to %.3g times that of the DM's form\n", (double)c->scale,
                                      (double)c->spread[0], (double)c->spread[1]));
+  else if (!c->node) PetscCall(PetscViewerASCIIPrintf(viewer, "  scale %.6g: A is the DM's own operator\n", (double)c->scale));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi steps: %s (%s)", VpJacobiNames[c->jacobi], c->why));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (c->jacobi != VP_JACOBI_NONE) PetscCall(PetscViewerASCIIPrintf(viewer, ", damped by %.3g", (double)c->damping));

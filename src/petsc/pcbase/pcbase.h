@@ -41,19 +41,20 @@ struct VpContinuous_ {
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
   VpNodes       nodes;           /* NULL until set up */
   VpOperator    op;              /* of which the weights are */
-  PetscReal     scale;           /* median of the quotients of the diagonals of A and of the mesh's form ... */
-  PetscReal     spread[2];       /* ... and the least and the largest of them; 0: A has no diagonal */
-  PetscBool     symmetric;       /* The cycle is symmetric, and Jacobi steps must keep it so. */
-  double        bytes;           /* of the nodes and vectors where the backend works */
-  PetscInt      nloose;          /* number of loose entries on all ranks */
-  PetscBool     coupled;         /* Other rows of A have nonzero entries in loose columns. */
-  VpJacobiSteps jacobi;          /* the steps that are done, not auto */
-  PetscReal     damping;         /* of these */
-  char          why[64];         /* the reason, for -ksp_view */
-  PetscReal     eigenvalue;      /* (e, A e) of the constant e of norm 1, if that is needed */
-  Vec           one;             /* 1, but 0 at loose entries */
-  Vec           loose;           /* 1/A_ii at loose entries, else 0; NULL: none are */
-  Vec           step;            /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
+  VpNodeMeans   means;
+  PetscReal     scale;      /* median of the quotients of the diagonals of A and of the mesh's form ... */
+  PetscReal     spread[2];  /* ... and the least and the largest of them; 0: A has no diagonal */
+  PetscBool     symmetric;  /* The cycle is symmetric, and Jacobi steps must keep it so. */
+  double        bytes;      /* of the nodes and vectors where the backend works */
+  PetscInt      nloose;     /* number of loose entries on all ranks */
+  PetscBool     coupled;    /* Other rows of A have nonzero entries in loose columns. */
+  VpJacobiSteps jacobi;     /* the steps that are done, not auto */
+  PetscReal     damping;    /* of these */
+  char          why[64];    /* the reason, for -ksp_view */
+  PetscReal     eigenvalue; /* (e, A e) of the constant e of norm 1, if that is needed */
+  Vec           one;        /* 1, but 0 at loose entries */
+  Vec           loose;      /* 1/A_ii at loose entries, else 0; NULL: none are */
+  Vec           step;       /* damping/A_ii, at loose entries 1/A_ii; NULL: A has no diagonal */
   Vec           work[4];
 };
 

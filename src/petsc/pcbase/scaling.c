@@ -49,7 +49,7 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   look = norm || factor == 0;
   if (factor == 0) factor = 1;
   PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
-  if (nodes) PetscCall(VpNodesSpread(nodes, fv.at));
+  if (nodes) PetscCall(VpNodesSpread(nodes, &inverse->continuous->means, fv.at));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv));
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
@@ -87,7 +87,7 @@ PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   PetscCall(VpValuesGet(backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv));
   PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, nodes ? nodes->cells : zv.at));
-  if (nodes) PetscCall(VpNodesAverage(nodes, zv.at));
+  if (nodes) PetscCall(VpNodesAverage(nodes, &inverse->continuous->means, zv.at));
   PetscCall(VpValuesRestore(&zv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

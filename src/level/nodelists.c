@@ -1,0 +1,299 @@
+/* Lists what an element restriction has: the nodes of cells, the places of nodes, and the SF; and checks what was given. Loops over ranges
+   of nodes read all places, so that nothing is sorted and lists ascend on any number of threads. */
+#include "nodes.h"
+#include "internal.h"
+#include "../base/threads.h"
+
+#define APART 1e-6 /* Points of one node are nearer to each other than this part of a cell. */
+
+typedef struct {
+  VpNodes         nodes;
+  const PetscInt *given;                 /* [places] entries */
+  PetscInt        first, last;           /* own entries */
+  PetscInt        N;                     /* entries of all ranks */
+  int32_t        *own;                   /* [own entries] 1: an own cell has it; later the number of its node */
+  PetscInt       *other;                 /* [nother] entries of other ranks that own cells have, ascending, ... */
+  PetscInt        nother, nbelow, nused; /* ... of which nbelow are below `first`; number of own entries that own cells have */
+  double         *at;                    /* [dim][nnode] points of nodes that all ranks agree on; NULL: those of the first place */
+  int64_t         bad;                   /* the first place that is wrong, or INT64_MAX */
+} Lists;
+
+static size_t CountPlaces(VpNodes nodes)
+{
+  return (size_t)nodes->mesh->nown * (size_t)nodes->view.ndof;
+}
+
+/* the beginning of the range of n items on which thread i works */
+static PetscInt RangeStart(PetscInt n, int32_t i)
+{
+  return (PetscInt)((int64_t)n * i / VpThreads);
+}
+
+static void KeepLeast(int64_t *least, int64_t value)
+{
+#ifdef _OPENMP
+  #pragma omp critical(vp_nodes)
+#endif
+  *least = PetscMin(*least, value);
+}
+
+/* Ensures: an error on all ranks that names the wrong place of the first rank that has one. what: says what is wrong, with two numbers:
+   entry, and the number `of` */
+static PetscErrorCode ReportPlace(const Lists *w, const char what[], PetscInt of)
+{
+  const VpNodes   nodes = w->nodes;
+  const MPI_Comm  comm = nodes->mesh->comm;
+  const PetscBool here = (PetscBool)(w->bad < INT64_MAX);
+  PetscInt64      found[3] = {here ? w->given[w->bad] : 0, here ? w->bad % nodes->view.ndof : 0, here ? w->bad / nodes->view.ndof : 0};
+  PetscMPIInt     first;
+  char            text[256];
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, here, &first));
+  if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(found, 3, MPIU_INT64, first, comm));
+  PetscCall(PetscSNPrintf(text, sizeof(text), what, (PetscInt)found[0], of));
+  SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
+          "Element restriction: node %" PetscInt64_FMT " (x fastest) of cell %" PetscInt64_FMT " of rank %d has the number %s", found[1],
+          found[2], first, text);
+}
+
+/* Copies entries of cells, which are nodes on one rank, and finds the first that does not exist. */
+static void CopyCells(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  Lists       *w = (Lists *)context;
+  const size_t ndof = (size_t)w->nodes->view.ndof;
+
+  for (size_t i = (size_t)from * ndof; i < (size_t)to * ndof; i++) {
+    w->nodes->node[i] = (int32_t)w->given[i];
+    if (w->given[i] >= -1 && w->given[i] < w->N) continue;
+    KeepLeast(&w->bad, (int64_t)i);
+    return;
+  }
+}
+
+static void MarkOwn(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  Lists         *w = (Lists *)context;
+  const size_t   n = CountPlaces(w->nodes);
+  const PetscInt begin = RangeStart(w->last - w->first, from), end = RangeStart(w->last - w->first, to);
+
+  for (PetscInt i = begin; i < end; i++) w->own[i] = 0;
+  for (size_t i = 0; i < n; i++) {
+    const PetscInt at = w->given[i] - w->first;
+
+    if (at >= begin && at < end) w->own[at] = 1;
+  }
+}
+
+/* the number of a node: entries ascend */
+static int32_t NumberOf(const Lists *w, PetscInt entry)
+{
+  PetscInt low = 0, high = w->nother;
+
+  if (entry < 0) return -1;
+  if (entry >= w->first && entry < w->last) return w->own[entry - w->first];
+  while (high - low > 1) {
+    const PetscInt middle = (low + high) / 2;
+
+    if (w->other[middle] <= entry) low = middle;
+    else high = middle;
+  }
+  return (int32_t)(low < w->nbelow ? low : low + w->nused);
+}
+
+static void NumberCells(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  const Lists *w = (Lists *)context;
+  const size_t ndof = (size_t)w->nodes->view.ndof;
+
+  for (size_t i = (size_t)from * ndof; i < (size_t)to * ndof; i++) w->nodes->node[i] = NumberOf(w, w->given[i]);
+}
+
+/* Finds the entries of other ranks. */
+static PetscErrorCode ListOthers(Lists *w)
+{
+  const size_t n = CountPlaces(w->nodes);
+  PetscInt     count = 0;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < n; i++) w->nother += w->given[i] >= 0 && (w->given[i] < w->first || w->given[i] >= w->last);
+  PetscCall(PetscMalloc1(w->nother + 1, &w->other));
+  for (size_t i = 0; i < n; i++) {
+    if (w->given[i] >= 0 && (w->given[i] < w->first || w->given[i] >= w->last)) w->other[count++] = w->given[i];
+  }
+  PetscCall(PetscSortRemoveDupsInt(&w->nother, w->other));
+  while (w->nbelow < w->nother && w->other[w->nbelow] < w->first) w->nbelow++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers the entries that own cells have, ascending, and makes the SF. */
+static PetscErrorCode NumberNodes(Lists *w, PetscLayout layout)
+{
+  const VpNodes nodes = w->nodes;
+  PetscInt     *entry, count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ListOthers(w));
+  PetscCall(PetscMalloc1(nodes->rows + 1, &w->own));
+  VpLoopHeavy(VpThreads, MarkOwn, w);
+  for (PetscInt i = 0; i < nodes->rows; i++) w->nused += w->own[i];
+  PetscCall(PetscMalloc1(w->nother + w->nused + 1, &entry));
+  for (; count < w->nbelow; count++) entry[count] = w->other[count];
+  for (PetscInt i = 0; i < nodes->rows; i++) {
+    if (!w->own[i]) continue;
+    w->own[i] = (int32_t)count;
+    entry[count++] = w->first + i;
+  }
+  for (PetscInt i = w->nbelow; i < w->nother; i++) entry[count++] = w->other[i];
+  VpLoop(nodes->mesh->nown, NumberCells, w);
+  nodes->view.nnode = (int32_t)count;
+  PetscCall(PetscFree(w->own));
+  PetscCall(PetscFree(w->other));
+  PetscCall(PetscSFCreate(nodes->mesh->comm, &nodes->sf));
+  PetscCall(PetscSFSetGraphLayout(nodes->sf, layout, count, NULL, PETSC_OWN_POINTER, entry));
+  PetscCall(PetscSFSetUp(nodes->sf));
+  PetscCall(PetscFree(entry));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* start[k + 2] = number of places of node k */
+static void CountPlacesOf(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  const VpNodes nodes = (VpNodes)context;
+  const size_t  n = CountPlaces(nodes);
+  const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, from), end = (int32_t)RangeStart(nodes->view.nnode, to);
+
+  for (int32_t k = begin; k < end; k++) nodes->start[k + 2] = 0;
+  for (size_t i = 0; i < n; i++)
+    if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->start[nodes->node[i] + 2]++;
+}
+
+/* Fills the places of nodes, from start[k + 1] on, which becomes their end. */
+static void FillPlaces(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  const VpNodes nodes = (VpNodes)context;
+  const size_t  n = CountPlaces(nodes);
+  const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, from), end = (int32_t)RangeStart(nodes->view.nnode, to);
+
+  for (size_t i = 0; i < n; i++)
+    if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->place[nodes->start[nodes->node[i] + 1]++] = (int32_t)i;
+}
+
+static PetscErrorCode ListPlaces(VpNodes nodes)
+{
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge((size_t)nodes->view.nnode + 2, &nodes->start));
+  PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->place));
+  nodes->start[0] = nodes->start[1] = 0;
+  VpLoopHeavy(VpThreads, CountPlacesOf, nodes);
+  for (int32_t k = 0; k < nodes->view.nnode; k++) nodes->start[k + 2] += nodes->start[k + 1];
+  VpLoopHeavy(VpThreads, FillPlaces, nodes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x [dim] = the point of a place, size [dim] that of its cell */
+static void FindPoint(VpNodes nodes, int32_t place, PetscReal x[3], PetscReal size[3])
+{
+  const int n = nodes->degree + 1;
+  int       i = place % nodes->view.ndof;
+
+  VpGeometryBounds(nodes->mesh->geometry, place / nodes->view.ndof, x, size);
+  for (int d = 0; d < nodes->mesh->dim; d++, i /= n) x[d] += size[d] * nodes->point[i % n];
+}
+
+static void FillPoints(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  const Lists  *w = (Lists *)context;
+  const VpNodes nodes = w->nodes;
+
+  for (int32_t k = from; k < to; k++) {
+    PetscReal x[3], size[3];
+
+    FindPoint(nodes, nodes->place[nodes->start[k]], x, size);
+    for (int d = 0; d < nodes->mesh->dim; d++) w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k] = x[d];
+  }
+}
+
+/* Finds the first place whose point is not that of its node. Directions that are periodic are not compared. */
+static void ComparePoints(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  Lists        *w = (Lists *)context;
+  const VpNodes nodes = w->nodes;
+  const int     dim = nodes->mesh->dim;
+  int64_t       bad = INT64_MAX;
+
+  for (int32_t k = from; k < to; k++) {
+    PetscReal at[3], x[3], size[3];
+
+    if (nodes->start[k] == nodes->start[k + 1]) continue;
+    FindPoint(nodes, nodes->place[nodes->start[k]], at, size);
+    for (int d = 0; d < dim && w->at; d++) at[d] = w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k];
+    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) {
+      FindPoint(nodes, nodes->place[i], x, size);
+      for (int d = 0; d < dim; d++)
+        if (!nodes->mesh->geometry->domain->periodic[d] && PetscAbsReal(at[d] - x[d]) > APART * size[d])
+          bad = PetscMin(bad, nodes->place[i]);
+    }
+  }
+  if (bad < INT64_MAX) KeepLeast(&w->bad, bad);
+}
+
+/* Copies values from one of the nodes that have the same entry to the others. leaves [nnode] */
+static PetscErrorCode AgreeOnNodes(VpNodes nodes, double leaves[])
+{
+  double *roots;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nodes->rows, &roots));
+  PetscCall(PetscSFReduceBegin(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
+  PetscCall(PetscFree(roots));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error if a node is at two points, as with another order of nodes or cells. */
+static PetscErrorCode CheckPoints(Lists *w)
+{
+  const VpNodes nodes = w->nodes;
+
+  PetscFunctionBegin;
+  if (nodes->sf) {
+    PetscCall(PetscMalloc1((size_t)nodes->mesh->dim * (size_t)nodes->view.nnode + 1, &w->at));
+    VpLoop(nodes->view.nnode, FillPoints, w);
+    for (int d = 0; d < nodes->mesh->dim; d++) PetscCall(AgreeOnNodes(nodes, w->at + (size_t)d * (size_t)nodes->view.nnode));
+  }
+  VpLoop(nodes->view.nnode, ComparePoints, w);
+  PetscCall(PetscFree(w->at));
+  PetscCall(ReportPlace(w,
+                        "%" PetscInt_FMT ", which is also that of a node at another point. Cells come in the order of "
+                        "DMVPatchDGGetCellBounds(), nodes of a cell with x fastest, and degree %" PetscInt_FMT " has one node more a "
+                        "direction",
+                        nodes->degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesList(VpNodes nodes, const VpNodesGiven *given, PetscLayout layout)
+{
+  const MPI_Comm comm = nodes->mesh->comm;
+  PetscMPIInt    first, size;
+  Lists          w = {.nodes = nodes, .given = given->node, .bad = INT64_MAX};
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetLocalSize(layout, &nodes->rows));
+  PetscCall(PetscLayoutGetSize(layout, &w.N));
+  PetscCall(PetscLayoutGetRange(layout, &w.first, &w.last));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(VpFirstRank(comm, (PetscBool)(CountPlaces(nodes) >= INT32_MAX || nodes->rows >= INT32_MAX), &first));
+  PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rank %d has 2^31 nodes of cells or more: use more ranks", first);
+  PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->node));
+  VpLoop(nodes->mesh->nown, CopyCells, &w);
+  PetscCall(ReportPlace(&w, "%" PetscInt_FMT ", and the matrix has rows 0 to %" PetscInt_FMT "; -1 leaves a node out", w.N - 1));
+  if (size > 1) PetscCall(NumberNodes(&w, layout));
+  else nodes->view.nnode = (int32_t)nodes->rows;
+  PetscCall(ListPlaces(nodes));
+  if (!given->known) PetscCall(CheckPoints(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
