@@ -47,11 +47,11 @@ struct MetricSide : MetricShape<DIM, N, K> {
   }
 };
 
-/* V and F on sides, list[i] = 2 dim cell + side */
+/* V and F on sides, list[i] = 2 dim cell + side, in the order of the points of the cells beyond; turn: as in VpView */
 template <int DIM, int N, class K>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  PackMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, int32_t count, const int32_t *list,
-             double *to)
+  PackMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const uint8_t *turn, int32_t count,
+             const int32_t *list, double *to)
 {
   typedef MetricSide<DIM, N, K> S;
   __shared__ double             V[S::cells * S::lines], D[N * S::pitch];
@@ -71,8 +71,9 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   UNROLL (int e = 0; e < S::tangents; e++)
     Q += SideTangent<S>(f, number, side, e, l) * S::template Along<false>(e, D, V + slot * S::lines, l);
   if (i >= count) return;
-  to[(size_t)i * 2 * S::lines + l] = own;
-  to[((size_t)i * 2 + 1) * S::lines + l] = Q;
+  to += (size_t)i * 2 * S::lines + (turn ? VpTurnPoint(N, turn[item], l) : l);
+  to[0] = own;
+  to[S::lines] = Q;
 }
 
 template <int DIM, int N>
@@ -117,6 +118,26 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     to[k * stride] += (f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
 }
 
+static PetscErrorCode FillTurnPlan(const VpView *view, size_t traces, TurnPlan *plan)
+{
+  const size_t         nside = 2 * (size_t)view->dim, count = (size_t)view->nown * nside;
+  std::vector<int32_t> neighbor((size_t)view->nsweep * nside), list;
+  std::vector<uint8_t> turn(count);
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaFetch(view->neighbor, neighbor.size() * sizeof(int32_t), neighbor.data()));
+  PetscCall(VpCudaFetch(view->turn, count, turn.data()));
+  for (size_t i = 0; i < count; i++) {
+    if (!turn[i] || neighbor[i] < 0 || neighbor[i] >= view->nown) continue;
+    list.push_back((int32_t)(neighbor[i] * nside + VpTurnSide((int)(i % nside), turn[i])));
+    neighbor[i] = view->nlocal + plan->n++;
+  }
+  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "turned sides", &plan->list));
+  PetscCall(VpCudaPlace(neighbor.data(), neighbor.size() * sizeof(int32_t), "neighbors", &plan->neighbor));
+  PetscCall(VpCudaAlloc(PetscMax(list.size(), 1) * traces, "traces of turned sides", &plan->traces.p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class T, int DIM, int N>
 struct Metric {
   typedef CellShape<DIM, N> S;
@@ -149,13 +170,28 @@ struct Metric {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* Finds what is beyond turned sides, for A x. */
+  static PetscErrorCode FindTurned(const VpView *view, MetricField *field)
+  {
+    TurnPlan *plan = NULL;
+
+    PetscFunctionBegin;
+    PetscCall((VpCudaPlans<ViewPlans<double, DIM, N>>(view).turned.Get(
+      &plan, [view](TurnPlan *p) { return FillTurnPlan(view, 2 * S::lines * sizeof(double), p); })));
+    PetscCall(Pack(view, plan->n, (const int32_t *)plan->list.p, field->x, plan->traces.p));
+    field->neighbor = (const int32_t *)plan->neighbor.p;
+    field->turned = (const double *)plan->traces.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
   {
-    SplitCells       *cells = NULL;
-    const MetricField field(view, x, ghosts.values);
+    SplitCells *cells = NULL;
+    MetricField field(view, x, ghosts.values);
 
     PetscFunctionBegin;
     PetscCall(VpCudaSplitCells(view, first, last, &cells));
+    if (view->turn) PetscCall(FindTurned(view, &field));
     PetscCall(Run(view, [&](const Tables &tables, auto kind) {
       return VpCudaInnerThenBorder(ghosts, [&](int border) {
         const int32_t count = cells->n[border];
@@ -171,7 +207,7 @@ struct Metric {
   {
     return Run(view, [=](const Tables &tables, auto kind) {
       return VpCudaLaunch("traces to messages", PackMetric<DIM, N, decltype(kind)>, {VpBlocks(n, S::cells), S::threads}, tables,
-                          MetricField(view, x, NULL), n, list, (double *)to);
+                          MetricField(view, x, NULL), view->turn, n, list, (double *)to);
     });
   }
 

@@ -17,12 +17,19 @@
 struct MetricField {
   VpMetricView   m;
   const int32_t *neighbor;
-  const double  *x, *ghost;
-  int32_t        nown;
+  const double  *x, *ghost, *turned;
+  int32_t        nown, nlocal;
 
   MetricField(const VpView *v, const void *own, const void *beyond)
-      : m(v->metric), neighbor(v->neighbor), x((const double *)own), ghost((const double *)beyond), nown(v->nown)
+      : m(v->metric), neighbor(v->neighbor), x((const double *)own), ghost((const double *)beyond), turned(NULL), nown(v->nown),
+        nlocal(v->nlocal)
   {
+  }
+  /* V, then F, beyond a side, of a ghost or of a turned side */
+  template <class S>
+  __device__ __forceinline__ const double *Traces(int32_t neighbor) const
+  {
+    return neighbor < nlocal ? ghost + (size_t)(neighbor - nown) * S::values : turned + (size_t)(neighbor - nlocal) * 2 * S::lines;
   }
   /* the cell whose numbers a cell has */
   __device__ __forceinline__ int32_t Number(int32_t cell) const
@@ -254,7 +261,7 @@ struct MetricSides {
         factor[end] = 1;
       }
       if (neighbor[end] >= f.nown) {
-        const double *traces = f.ghost + (size_t)(neighbor[end] - f.nown) * S::values + l;
+        const double *traces = f.template Traces<S>(neighbor[end]) + l;
 
         V2 = LoadNow(traces);
         Q2 = LoadNow(traces + S::lines);

@@ -141,10 +141,12 @@ static __global__ void __launch_bounds__(MAKERS) WeighSides(const __grid_constan
 
   for (int t = threadIdx.x; t < 2 * m.dim * face; t += MAKERS) {
     const int     side = t / face, q = t % face;
-    const int32_t next = m.neighbor[VpSideAt(m.dim, cell, side, 1)];
+    const size_t  at = VpSideAt(m.dim, cell, side, 1);
+    const int32_t next = m.neighbor[at];
+    const int     turn = m.turn ? m.turn[at] : 0, p = turn ? VpTurnPoint(m.n, turn, q) : q;
     double       *H = m.H + VpSideAt(m.dim, cell, side, rows * face) + q;
     const double *own = m.seen + VpSideAt(m.dim, cell, side, 2 * face) + q;
-    const double *there = next < 0 ? own : m.seen + VpSideAt(m.dim, next, side ^ 1, 2 * face) + q;
+    const double *there = next < 0 ? own : m.seen + VpSideAt(m.dim, next, VpTurnSide(side, turn), 2 * face) + p;
     const double  weight = next < 0 ? m.condition[2 * VpBoundaryEntry(next)] : VpOwnWeight(&m, own[face], there[face]);
     const double  other = next < 0 ? 1. : VpOwnWeight(&m, there[face], own[face]);
 

@@ -131,11 +131,11 @@ static const struct {
    "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 1,1.5,60 -dm_vpatchdg_boundary "
    "dirichlet,robin,dirichlet,dirichlet,robin,dirichlet"},
   {3, 2, 2, 2, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .04"},
-  {2, 1, 4, 1, "-dm_vpatchdg_backend host -dm_vpatchdg_domain disc -dm_vpatchdg_boundary dirichlet,robin,dirichlet,dirichlet"},
-  {2, 2, 2, 1, "-dm_vpatchdg_backend host -dm_vpatchdg_domain star"},
-  {3, 1, 3, 0, "-dm_vpatchdg_backend host -dm_vpatchdg_domain ball"},
+  {2, 1, 4, 1, "-dm_vpatchdg_domain disc -dm_vpatchdg_boundary dirichlet,robin,dirichlet,dirichlet"},
+  {2, 2, 2, 1, "-dm_vpatchdg_domain star"},
+  {3, 1, 3, 0, "-dm_vpatchdg_domain ball"},
   {3, 1, 3, 0,
-   "-dm_vpatchdg_backend host -dm_vpatchdg_domain shell -dm_vpatchdg_domain_parameters .3,.6 -dm_vpatchdg_boundary "
+   "-dm_vpatchdg_domain shell -dm_vpatchdg_domain_parameters .3,.6 -dm_vpatchdg_boundary "
    "dirichlet,robin,dirichlet,dirichlet,dirichlet,dirichlet"},
 };
 

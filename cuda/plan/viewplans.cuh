@@ -32,6 +32,14 @@ template <int N>
 struct MetricTables {
   double slope[N * N], end[2][2][N]; /* as in VpMetricView */
 };
+/* metric.cu: sides that are turned against the own cell beyond. What is beyond them comes like ghosts: the traces of that cell's side, in
+   the order of the points of the own one. */
+struct TurnPlan {
+  int32_t n = 0;
+  VpArray neighbor; /* as in VpView, but from `nlocal` on the numbers of turned sides */
+  VpArray list;     /* [n] the sides beyond, 2 dim cell + side */
+  VpArray traces;   /* [n][V, F][n^(dim-1)] */
+};
 /* interfaces.cu */
 struct InterfacePlan {
   VpArray ready;
@@ -43,4 +51,5 @@ struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<VpArray>           points; /* points.cu: sums, one per block */
   VpOnce<InterfacePlan>     interfaces;
   VpOnce<MetricTables<N>>   metric;
+  VpOnce<TurnPlan>          turned;
 };

@@ -60,7 +60,7 @@ typedef struct {
   const double    *reaction; /* c [ncell][n^dim], or NULL: `constant` */
   double           constant;
   const int32_t   *neighbor;  /* [ncell][2 dim] as in VpView */
-  const uint8_t   *turn;      /* as in VpView, on the host, which alone knows trees that are turned */
+  const uint8_t   *turn;      /* as in VpView */
   const double    *condition; /* [entries of the domain's boundary][2]: twice the mean, twice penalty - mean, of the side's condition */
   const double    *penalty;   /* [nface] as VpMetricView.penalty */
   double          *G, *H;     /* [ncell][components][n^dim]; [ncell][2 dim][VpMetricRows][n^(dim-1)] */

@@ -9,6 +9,7 @@ static char help[] =
   -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves.\n\
                                        No kernels where the finest level is inverted\n\
   -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
+  -bench_parts operator              : A x alone, on any mesh that -dm_vpatchdg_* makes\n\
   -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
   -bench_refine l,...                : meshes of 2^l cells a side for all degrees\n\
@@ -22,7 +23,7 @@ static char help[] =
 
 /* ---- the figures */
 
-enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, DATA = DEFAULT_PARTS, OPTIONS, PARTS };
+enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, DATA = DEFAULT_PARTS, OPERATOR, OPTIONS, PARTS };
 enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
 
 static const Traffic sweep = {.sweeps = 1};
@@ -132,13 +133,25 @@ static const struct {
                 "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05 -dm_vpatchdg_geometry_precision single"},
                {"A x, parallelepipeds", PETSC_FALSE, PETSC_FALSE, "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60"}};
 
+static PetscErrorCode MeasureOperator(Work *w, const char name[])
+{
+  VpMetric metric;
+  double   numbers = 2;
+
+  PetscFunctionBeginUser;
+  w->precision = VP_DOUBLE;
+  PetscCall(SetRightHandSide(w, 1));
+  metric = w->outer->problem.metric;
+  if (metric) numbers += VpMetricNumbers(metric, w->bench->dim, w->degree + 1) + (metric->factor && metric->factor == metric->root);
+  PetscCall(Measure(w, name, Multiply, (Traffic){.bytes = 8 * numbers}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MeasureAtPoints(Bench *bench, int degree, PetscInt refine)
 {
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(metrics); i++) {
     PetscOptions own;
-    VpMetric     metric;
-    double       numbers;
     Work         w;
 
     bench->points = metrics[i].number ? 1 : metrics[i].matrix ? bench->dim * (bench->dim + 1) / 2 : 0;
@@ -148,11 +161,7 @@ static PetscErrorCode MeasureAtPoints(Bench *bench, int degree, PetscInt refine)
     PetscCall(WorkCreate(bench, degree, refine, &w));
     PetscCall(PetscOptionsPop());
     PetscCall(PetscOptionsDestroy(&own));
-    w.precision = VP_DOUBLE;
-    PetscCall(SetRightHandSide(&w, 1));
-    metric = w.outer->problem.metric;
-    numbers = 2 + VpMetricNumbers(metric, bench->dim, degree + 1) + (metric->factor && metric->factor == metric->root);
-    PetscCall(Measure(&w, metrics[i].name, Multiply, (Traffic){.bytes = 8 * numbers}));
+    PetscCall(MeasureOperator(&w, metrics[i].name));
     PetscCall(WorkDestroy(&w));
   }
   bench->points = 0;
@@ -180,6 +189,7 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
   PetscCall(WorkCreate(bench, degree, refine, &w));
   adaptive = VpMeshIsAdaptive(w.outer->mesh);
   if (o->parts[DATA]) PetscCall(MeasureData(&w));
+  if (o->parts[OPERATOR]) PetscCall(MeasureOperator(&w, "A x"));
   if (o->parts[OPTIONS]) PetscCall(MeasureOptions(&w));
   for (int p = 0; p < precisions; p++) {
     PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
@@ -195,12 +205,18 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
 }
 
 /* a small solve: libraries load, contexts and handles come to be, and none of it counts as set-up or memory of what follows */
-static PetscErrorCode WarmUp(Bench *bench, int degree)
+static PetscErrorCode WarmUp(Bench *bench, int degree, PetscBool solve)
 {
   Work w;
 
   PetscFunctionBeginUser;
-  PetscCall(WorkCreate(bench, degree, 2, &w));
+  PetscCall(WorkCreate(bench, degree, solve ? 2 : 1, &w));
+  if (!solve) {
+    PetscCall(SetRightHandSide(&w, 1));
+    PetscCall(MatMult(w.A, w.b, w.x));
+    PetscCall(WorkDestroy(&w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(WorkPrecision(&w, VP_SINGLE));
   PetscCall(SetRightHandSide(&w, 1));
   PetscCall(SolverCreate(&w, &solvers[2]));
@@ -213,7 +229,7 @@ static PetscErrorCode WarmUp(Bench *bench, int degree)
 
 static PetscErrorCode GetOptions(Options *o)
 {
-  static const char *const names[] = {"kernels", "spaces", "solves", "data", "options", "-bench_parts", "", NULL};
+  static const char *const names[] = {"kernels", "spaces", "solves", "data", "operator", "options", "-bench_parts", "", NULL};
   PetscEnum                chosen[PARTS];
   PetscInt                 count = PARTS;
   PetscBool                degrees, parts, refined;
@@ -315,7 +331,7 @@ int main(int argc, char **argv)
   PetscCall(GetProblem(&bench));
   PetscCall(PetscTime(&start));
   PetscCall(BackendCreate(o.backend, &bench));
-  PetscCall(WarmUp(&bench, (int)o.degree[0]));
+  PetscCall(WarmUp(&bench, (int)o.degree[0], (PetscBool)!o.parts[OPERATOR]));
   PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
   PetscCall(RunAll(&bench, &o));

@@ -63,7 +63,8 @@ INLINE void FindTraces(const VpMetricView *m, const int n, int32_t first, int32_
   }
 }
 
-/* V and F of the cells beyond a side, at the points there. Where ghosts are numbered by sides, one has those of its side. */
+/* V and F of the cells beyond a side, at the points there. Where ghosts are numbered by sides, one has those of its side, packed in the
+   order of the own cell's points. */
 INLINE const REAL *TracesThere(const VpView *view, const int n, int32_t cell, int side, int turn, const REAL *ghost)
 {
   static const REAL   nothing[2 * FACE];
@@ -87,7 +88,7 @@ INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, i
   const int   turn = TurnOf(view, cell, side), size = FaceOf(n);
   const REAL *there = TracesThere(view, n, cell, side, turn, ghost);
 
-  if (!turn) return there;
+  if (!turn || view->neighbor[(size_t)cell * SIDES + (size_t)side] >= view->metric.traced) return there;
   for (int l = 0; l < 2 * size; l++) turned[l] = there[l / size * size + VpTurnPoint(n, turn, l % size)];
   return turned;
 }
@@ -162,12 +163,14 @@ INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t
   }
 }
 
-/* V and F on sides, list[i] = 2 dim cell + side */
-INLINE void PackSides(const VpMetricView *m, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
+/* V and F on sides, list[i] = 2 dim cell + side, in the order of the points of the cells beyond */
+INLINE void PackSides(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
-  const int size = 2 * FaceOf(n);
+  const VpMetricView *m = &view->metric;
+  const int           size = FaceOf(n);
 
-  for (int32_t i = 0; i < count; i++, to += size) {
+  for (int32_t i = 0; i < count; i++, to += 2 * size) {
+    const int   turn = TurnOf(view, list[i] / SIDES, list[i] % SIDES);
     Group       g;
     V           z[VALUES], t[2 * FACE];
     SideNumbers H;
@@ -176,7 +179,7 @@ INLINE void PackSides(const VpMetricView *m, const int n, int32_t count, const i
     LoadScaled(m, n, &g, x, 0, z);
     LoadSideNumbers(m, n, &g, list[i] % SIDES, H);
     TakeTraces(m, n, list[i] % SIDES, H, z, t);
-    for (int l = 0; l < size; l++) to[l] = t[l][0];
+    for (int l = 0; l < 2 * size; l++) to[l / size * size + VpTurnPoint(n, turn, l % size)] = t[l][0];
   }
 }
 
@@ -324,7 +327,7 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
   } \
   void VP_NAME(MetricPack, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) \
   { \
-    PackSides(&view->metric, k + 1, n, list, x, to); \
+    PackSides(view, k + 1, n, list, x, to); \
   } \
   void VP_NAME(MetricUnpack, VP_REAL, VP_DIM, k)(int32_t n, const int32_t *list, const void *from, void *x) \
   { \

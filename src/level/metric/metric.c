@@ -145,6 +145,7 @@ static PetscErrorCode PlaceGiven(VpMetricWork *mk)
   PetscCall(VpShowArray(&mk->scratch, mk->at, 1 + 2 * (size_t)mk->dim, "points", &to->at));
   PetscCall(VpShowArray(&mk->scratch, mk->point_weight, size, "points", &to->weight));
   PetscCall(VpShowArray(&mk->scratch, mesh->neighbor, cells * 2 * (size_t)mk->dim, "cells", &to->neighbor));
+  if (mesh->turn) PetscCall(VpShowArray(&mk->scratch, mesh->turn, cells * 2 * (size_t)mk->dim, "turns", &to->turn));
   PetscCall(VpShowArray(&mk->scratch, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
   if (values->side)
     PetscCall(
@@ -367,7 +368,6 @@ static PetscErrorCode BeginMetric(VpMetricWork *mk)
                       .precision = mk->values->precision,
                       .nodal = mk->problem->nodal,
                       .ncell = mesh->nown,
-                      .turn = mesh->turn,
                       .constant = mk->problem->reaction};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -77,7 +77,7 @@ static PetscErrorCode SetNodes(DM dm, PetscInt ntree, int degree, const PetscRea
    conditions of `DMVPatchDGSetBoundary()` are those of trees' sides by their own directions. `DMVPatchDGSetDomain()` makes some domains of
    trees without code.
 
-   `PCVPATCHDG` and adaptive refinement do not take trees yet, and GPUs do not where these are turned. -dm_mat_type aij assembles the
+   `PCVPATCHDG` and adaptive refinement do not take trees yet. -dm_mat_type aij assembles the
    matrix, for instance for -pc_type gamg or hypre.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetMapCoordinates()`

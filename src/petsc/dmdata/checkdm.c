@@ -138,7 +138,5 @@ PetscErrorCode VpCheckMetricBackend(VpMesh mesh, const VpBackend *backend)
   PetscCheck(
     !VpIsDevice(backend) || !VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
     "On adaptive meshes coefficients at points and maps (-dm_vpatchdg_basis gauss) work on the host: use -dm_vpatchdg_backend host");
-  PetscCheck(!VpIsDevice(backend) || !mesh->turn, mesh->comm, PETSC_ERR_SUP,
-             "Trees that are turned against one another (-dm_vpatchdg_domain) work on the host: use -dm_vpatchdg_backend host");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -316,7 +316,7 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGUseBackend(dm, &backend));
-  if (VpMeshIsAdaptive(mesh) || mesh->turn) backend = &VpBackendHost; /* Sides that hang or are turned are made there alone. */
+  if (VpMeshIsAdaptive(mesh)) backend = &VpBackendHost; /* Sides that hang are made there alone. */
   error = FindValues(dm, problem, &values);
   problem->outer = VP_BASIS_GAUSS;
   problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
