@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Residual::blocks)
   thread.Solve(w.b, at, index < count);
 }
 
-/* Solves on groups of patches, block by block, whose tables are in shared memory. */
+/* Solves on groups of patches. A block works on patches of one group and copies the group's tables to shared memory. */
 template <class T, int N, class Residual, bool FULL>
 __global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
   SweepGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,

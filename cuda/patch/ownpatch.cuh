@@ -133,7 +133,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     }
   }
 
-  /* y = K u times a on a cell: its even part in the first entries, its odd part from the last entry on */
+  /* y = a K u on a cell, split by parity: y[i] is entry i of the even part, y[N - 1 - i] entry i of the odd part. */
   template <int D>
   __device__ __forceinline__ void OperateCell(T a, const T *u, T *y) const
   {

@@ -102,7 +102,7 @@ struct GroupSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* In the thin basis a pair is two coefficients, else a value and a slope. */
+  /* ending = the level's matrix `ending` for pairs. A pair is two coefficients in the thin basis, else a value and a slope. */
   void Ending(T (*ending)[4]) const
   {
     const double *B = setup.view->ending;

@@ -288,9 +288,9 @@ struct SweepSetup {
   /* whether common patches at boundaries are grouped */
   bool GroupsBoundary(Selected selected) const
   {
-    constexpr bool faster = N == 8; /* The kernel for grouped patches takes less time, as measured. */
+    constexpr bool grouped = N == 8; /* There the kernel for groups takes less time than the one for common patches at boundaries. */
 
-    return selected == SELECT_REPLACEABLE || faster;
+    return selected == SELECT_REPLACEABLE || grouped;
   }
 
   PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan<T, N> *plan) const

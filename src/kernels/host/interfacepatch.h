@@ -89,7 +89,7 @@ INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t 
   }
 }
 
-/* y on all F = the residual or, if F's values are replaced, b less what other cells add to A x */
+/* y on all F = the residual where the coefficient varies. Elsewhere F's values are replaced, and y = b less what other cells add to A x. */
 OUTLINE void FineRight(const Patches *p, V y[])
 {
   const Interfaces *e = &p->interfaces;

@@ -14,7 +14,8 @@
 #include "../../base/memory.h"
 #include "../../base/threads.h"
 
-/* How many boxes follow the box around its edge, across the sides a, b and those opposite; 4: all, back to it. *end: what ends them. */
+/* Returns how many boxes follow the box around its edge, across the sides a, b, a^1, b^1 in turn; 4 if the last one is the box itself.
+   *end = what lies beyond the last one. */
 static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
 {
   const int side[] = {a, b, a ^ 1, b ^ 1};

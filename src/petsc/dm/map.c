@@ -222,7 +222,8 @@ static PetscErrorCode FindKind(DM dm, const char name[], const VpMapKind **kind)
   PetscFunctionBegin;
   *kind = NULL;
   PetscCall(PetscStrcmp(name, "none", &same));
-  for (const VpMapKind *k = VpMapKinds; k->name && !k->trees && !same; k++) {
+  for (const VpMapKind *k = VpMapKinds; k->name && !same; k++) {
+    if (k->trees) continue; /* a domain */
     PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
     PetscCall(PetscStrlcat(names, k->name, sizeof(names)));
     PetscCall(PetscStrcmp(name, k->name, &same));

@@ -48,7 +48,10 @@ void VpSettingStore(const VpSetting *s, PetscReal value, void *data)
 
 void VpSettingsPreset(const VpSettings *settings, void *data)
 {
-  for (int i = 0; i < settings->n; i++) VpSettingStore(&settings->row[i], settings->row[i].preset, data);
+  for (int i = 0; i < settings->n; i++) {
+    PetscCheckAbort(settings->row[i].noun, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: setting %d has a number and no row", settings->type, i);
+    VpSettingStore(&settings->row[i], settings->row[i].preset, data);
+  }
 }
 
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)
