@@ -19,10 +19,7 @@ static PetscErrorCode CreateDM(const char options[], DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const struct {
-  const char *options;
-  PetscInt    width; /* numbers of the coefficient in a cell; 0: none */
-} same[] = {
+static const BasesCase same[] = {
   {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 1 -dm_refine 2", 0},
   {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 2", 1},
   {"-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 1 -dm_vpatchdg_grid_x 0,0.3,1,1.2 -dm_vpatchdg_reaction 3 -dm_vpatchdg_boundary "
@@ -39,43 +36,12 @@ static const struct {
   {"-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 5 -dm_refine 1 -dm_vpatchdg_grid_z 0,0.1,1", 1},
 };
 
-/* With numbers per cell both bases have the same operator. */
-static PetscErrorCode both_bases_have_the_same_operator(void)
+static PetscErrorCode CreateSetUp(const char options[], DM *dm)
 {
   PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) {
-    static const char *const basis[] = {"legendre", "gauss"};
-    DM                       dm[2];
-    Vec                      x[2];
-
-    for (int b = 0; b < 2; b++) {
-      char options[512];
-
-      PetscCall(PetscSNPrintf(options, sizeof(options), "%s -dm_vpatchdg_basis %s", same[i].options, basis[b]));
-      PetscCall(CreateDM(options, &dm[b]));
-      PetscCall(DMSetUp(dm[b]));
-    }
-    PetscCall(BasesAgree(same[i].options, same[i].width, dm, x));
-    if (same[i].width < 2) PetscCall(EstimatesAgree(same[i].options, dm, x));
-    for (int b = 0; b < 2; b++) {
-      PetscCall(VecDestroy(&x[b]));
-      PetscCall(DMDestroy(&dm[b]));
-    }
-  }
+  PetscCall(CreateDM(options, dm));
+  PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a full matrix I + v v^T whose direction turns, times a number that grows along x */
-static PetscErrorCode Turning(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal *at = x + i * dim, v[3] = {PetscCosReal(3 * at[0]), PetscSinReal(2 * at[1] + at[0]), dim == 3 ? at[2] : 0};
-
-    for (PetscInt d = 0; d < dim; d++) {
-      for (PetscInt e = d; e < dim; e++) *a++ = (d == e ? 1 + at[0] : 0) + 3 * v[d] * v[e];
-    }
-  }
-  return 0;
 }
 
 /* numbers: 1: a wave as the coefficient; 0: a matrix */
@@ -520,7 +486,7 @@ int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
-  PetscCall(both_bases_have_the_same_operator());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) PetscCall(BothBasesAgree(&same[i], CreateSetUp));
   PetscCall(matrices_are_equal_and_symmetric());
   PetscCall(numbers_are_stored_once());
   PetscCall(single_precision_has_seven_digits());

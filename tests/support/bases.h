@@ -145,3 +145,45 @@ static inline PetscErrorCode EstimatesAgree(const char options[], DM dm[2], Vec 
   PetscCall(PetscFree2(eta[0], eta[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* a problem, and how many numbers the coefficient has in a cell; 0: none */
+typedef struct {
+  const char *options;
+  PetscInt    width;
+} BasesCase;
+
+/* Compares operators and estimates of errors of a DM that `create` makes of the options, in both bases. */
+static inline PetscErrorCode BothBasesAgree(const BasesCase *c, PetscErrorCode (*create)(const char options[], DM *))
+{
+  static const char *const basis[] = {"legendre", "gauss"};
+  DM                       dm[2];
+  Vec                      x[2];
+
+  PetscFunctionBeginUser;
+  for (int b = 0; b < 2; b++) {
+    char options[512];
+
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -dm_vpatchdg_basis %s", c->options, basis[b]));
+    PetscCall(create(options, &dm[b]));
+  }
+  PetscCall(BasesAgree(c->options, c->width, dm, x));
+  if (c->width < 2) PetscCall(EstimatesAgree(c->options, dm, x));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(VecDestroy(&x[b]));
+    PetscCall(DMDestroy(&dm[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a full matrix I + v v^T whose direction turns, times a number that grows along x */
+static inline PetscErrorCode Turning(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal *at = x + i * dim, v[3] = {PetscCosReal(3 * at[0]), PetscSinReal(2 * at[1] + at[0]), dim == 3 ? at[2] : 0};
+
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) *a++ = (d == e ? 3 + at[0] : 0) + 3 * v[d] * v[e];
+    }
+  }
+  return 0;
+}
