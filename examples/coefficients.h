@@ -5,17 +5,45 @@
 typedef enum { ONE, WAVES, EXP, ROTATING } Material;
 static const char *const materials[] = {"one", "waves", "exp", "rotating"};
 
-/* *a = 1 + 0.9 product of sin(4 pi x_d), or exp(3 product of sin(2 pi x_d)), and its gradient */
+static inline PetscReal WaveNumber(Material m)
+{
+  return m == WAVES ? 4 * PETSC_PI : 2 * PETSC_PI;
+}
+
+/* 1 + 0.9 product of sin(4 pi x_d), or exp(3 product of sin(2 pi x_d)), from the sines */
+static inline PetscReal NumberOf(Material m, PetscInt dim, const PetscReal sine[])
+{
+  const PetscReal product = sine[0] * sine[1] * (dim == 3 ? sine[2] : 1);
+
+  return m == WAVES ? 1 + 0.9 * product : PetscExpReal(3 * product);
+}
+
+/* *a = that number, and its gradient */
 static inline void NumberAt(Material m, PetscInt dim, const PetscReal x[], PetscReal *a, PetscReal slope[])
 {
-  const PetscReal w = m == WAVES ? 4 * PETSC_PI : 2 * PETSC_PI;
-  PetscReal       product = 1;
+  const PetscReal w = WaveNumber(m);
+  PetscReal       sine[3] = {0, 0, 0};
 
-  for (PetscInt d = 0; d < dim; d++) product *= PetscSinReal(w * x[d]);
-  *a = m == WAVES ? 1 + 0.9 * product : PetscExpReal(3 * product);
+  for (PetscInt d = 0; d < dim; d++) sine[d] = PetscSinReal(w * x[d]);
+  *a = NumberOf(m, dim, sine);
   for (PetscInt d = 0; d < dim; d++) {
     slope[d] = (m == WAVES ? 0.9 : 3 * *a) * w * PetscCosReal(w * x[d]);
-    for (PetscInt e = 0; e < dim; e++) slope[d] *= e == d ? 1 : PetscSinReal(w * x[e]);
+    for (PetscInt e = 0; e < dim; e++) slope[d] *= e == d ? 1 : sine[e];
+  }
+}
+
+/* The number at n points. Those of a cell come in lines, x fastest, and a sine is computed only where a coordinate is another one. */
+static inline void NumbersAt(Material m, PetscInt dim, PetscInt n, const PetscReal x[], PetscScalar a[])
+{
+  const PetscReal w = WaveNumber(m);
+  PetscReal       last[3] = {0, 0, 0}, sine[3] = {0, 0, 0};
+
+  for (PetscInt i = 0; i < n; i++, x += dim) {
+    for (PetscInt d = 0; d < dim; d++) {
+      if (x[d] != last[d]) sine[d] = PetscSinReal(w * x[d]);
+      last[d] = x[d];
+    }
+    a[i] = NumberOf(m, dim, sine);
   }
 }
 
@@ -44,12 +72,13 @@ static inline PetscErrorCode MaterialAtPoints(PetscInt dim, PetscInt n, const Pe
 {
   const Material m = *(const Material *)ctx;
 
-  for (PetscInt i = 0; i < n; i++) {
+  if (m != ROTATING) NumbersAt(m, dim, n, x, a);
+  for (PetscInt i = 0; i < n && m == ROTATING; i++) {
     PetscReal K[3][3], divergence[3];
 
     MaterialAt(m, dim, x + i * dim, K, divergence);
-    for (PetscInt d = 0; d < (m == ROTATING ? dim : 1); d++) {
-      for (PetscInt e = d; e < (m == ROTATING ? dim : 1); e++) *a++ = K[d][e];
+    for (PetscInt d = 0; d < dim; d++) {
+      for (PetscInt e = d; e < dim; e++) *a++ = K[d][e];
     }
   }
   return 0;

@@ -18,5 +18,8 @@ void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for heavy ite
 int32_t VpLoopPieces(int32_t n);                                /* number of pieces, at least 1, that VpLoop makes of [0, n) */
 int32_t VpLoopHeavyPieces(int32_t n);                           /* the same of VpLoopHeavy */
 int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first item of a piece */
+/* Widens most [count], 8 numbers at most, to what `find` widens it to for the items of [0, n), in the threads of VpLoop. */
+typedef void (*VpLoopRange)(const void *context, int32_t first, int32_t last, double most[]);
+void VpLoopMost(int32_t n, VpLoopRange find, const void *context, int count, double most[]);
 /* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */
 int32_t VpLoopSum(int32_t pieces, int32_t count[]);

@@ -266,24 +266,23 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
 PetscErrorCode VpProblemUnevenness(VpMesh mesh, const VpProblem *problem, double *most)
 {
   const size_t n = 6 * (size_t)mesh->geometry->domain->nbox;
-  PetscReal   *range; /* [boxes][3 pairs][-least, largest] logarithms of a along one direction divided by a along the other */
+  PetscReal   *range; /* [boxes][3 pairs] the largest a along one direction divided by a along the other, and the reverse */
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &range));
-  for (size_t i = 0; i < n; i++) range[i] = PETSC_MIN_REAL;
+  PetscCall(PetscCalloc1(n, &range));
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal *at = range + 6 * (size_t)mesh->geometry->box[c];
 
     for (int d = 0; d < mesh->dim; d++) {
-      const PetscReal quotient = PetscLogReal(VpProblemCoefficient(problem, c, d) / VpProblemCoefficient(problem, c, (d + 1) % mesh->dim));
+      const PetscReal one = VpProblemCoefficient(problem, c, d), other = VpProblemCoefficient(problem, c, (d + 1) % mesh->dim);
 
-      at[2 * d] = PetscMax(at[2 * d], -quotient);
-      at[2 * d + 1] = PetscMax(at[2 * d + 1], quotient);
+      at[2 * d] = PetscMax(at[2 * d], other / one);
+      at[2 * d + 1] = PetscMax(at[2 * d + 1], one / other);
     }
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)n, MPIU_REAL, MPIU_MAX, mesh->comm));
   *most = 1;
-  for (size_t i = 0; i < n; i += 2) *most = PetscMax(*most, exp((range[i] + range[i + 1]) / 2));
+  for (size_t i = 0; i < n; i += 2) *most = PetscMax(*most, PetscSqrtReal(range[i]) * PetscSqrtReal(range[i + 1]));
   PetscCall(PetscFree(range));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -113,7 +113,18 @@ static LinePlace GetLinePlace(VpMesh mesh, int32_t cell, int d)
                      .known = 1};
 }
 
-/* VpNumbering.number: the entry of a cell's line along d */
+/* VpNumbering.key */
+static void MakeLineKey(const void *context, int32_t cell, int d, uint64_t word[], void *to)
+{
+  const VpLines *lines = (const VpLines *)context;
+  VpLineKey     *key = (VpLineKey *)to;
+
+  *key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+  key->reaction = ReactionOf(lines, cell, d);
+  VpLineWords(key, word);
+}
+
+/* VpNumbering.number: the entry of a cell's line along d. Requires: the coefficient is the same everywhere */
 static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *entry)
 {
   VpLines        *lines = context;
@@ -122,12 +133,11 @@ static PetscErrorCode NumberLine(void *context, int32_t cell, int d, int32_t *en
   Seen *seen = &lines->seen[((uint32_t)place.box * 37 + both * 11 + place.depth * 17u + place.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
 
   PetscFunctionBegin;
-  if (!VpLevelIsUniform(lines->level) || memcmp(&seen->place, &place, sizeof(place))) {
-    VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+  if (memcmp(&seen->place, &place, sizeof(place))) {
+    VpLineKey key;
     uint64_t  word[VP_LINE_WORDS];
 
-    key.reaction = ReactionOf(lines, cell, d);
-    VpLineWords(&key, word);
+    MakeLineKey(lines, cell, d, word, &key);
     PetscCall(VpDictionaryAdd(&lines->dictionary, word, &key, &seen->entry));
     seen->place = place;
   }
@@ -145,7 +155,9 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *li
                                  .width = dim,
                                  .context = lines,
                                  .equal = same ? HaveSameCoefficients : HaveSameSizes,
-                                 .number = NumberLine};
+                                 .number = NumberLine,
+                                 .key = VpLevelIsUniform(level) ? NULL : MakeLineKey,
+                                 .dictionary = &lines->dictionary};
 
   PetscFunctionBegin;
   *lines = (VpLines){.level = level, .relative = relative};

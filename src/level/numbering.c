@@ -71,27 +71,91 @@ static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t las
   }
 }
 
+enum { SOME = 32768, LATELY = 256 }; /* samples whose keys are made at a time; the last keys that a thread compares with */
+
+/* keys of some samples */
+typedef struct {
+  const VpNumbering *numbering;
+  const int32_t     *item;  /* [samples] */
+  size_t             words; /* of a key and its item of the dictionary */
+  uint64_t          *made;  /* [samples][width][words] */
+  int32_t           *same;  /* [samples][width] an earlier number that has the same key, or -1 */
+} Keys;
+
+static void MakeKeys(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Keys        *keys = (const Keys *)context;
+  const VpNumbering *numbering = keys->numbering;
+  const size_t       bytes = (size_t)numbering->dictionary->words * sizeof(*keys->made);
+  int32_t            lately[LATELY];
+
+  memset(lately, 0xff, sizeof(lately));
+  for (int32_t i = first * numbering->width; i < last * numbering->width; i++) {
+    uint64_t *word = keys->made + keys->words * (size_t)i, mixed = 0;
+    int32_t  *near;
+
+    numbering->key(numbering->context, keys->item[i / numbering->width], i % numbering->width, word, word + numbering->dictionary->words);
+    for (int w = 0; w < numbering->dictionary->words; w++) mixed = (mixed ^ word[w]) * 0x9E3779B97F4A7C15u;
+    near = &lately[mixed >> 56];
+    keys->same[i] = *near >= 0 && !memcmp(keys->made + keys->words * (size_t)*near, word, bytes) ? *near : -1;
+    if (keys->same[i] < 0) *near = i;
+  }
+}
+
+/* Sets number [samples][width] by their keys: threads make them, and one adds those that differ to the dictionary. */
+static PetscErrorCode NumberByKeys(const VpNumbering *numbering, int32_t samples, const int32_t item[], int32_t number[])
+{
+  const int32_t width = numbering->width, most = PetscMin(samples, SOME) * width;
+  Keys          keys = {.numbering = numbering};
+
+  PetscFunctionBegin;
+  keys.words = (size_t)numbering->dictionary->words + (numbering->dictionary->bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  PetscCall(PetscMalloc2(keys.words * (size_t)most, &keys.made, most, &keys.same));
+  for (int32_t at = 0; at < samples; at += SOME, number += SOME * width) {
+    const int32_t some = PetscMin(SOME, samples - at);
+
+    keys.item = item + at;
+    VpLoopHeavy(some, MakeKeys, &keys);
+    for (int32_t i = 0; i < some * width; i++) {
+      const uint64_t *word = keys.made + keys.words * (size_t)i;
+
+      if (keys.same[i] >= 0) number[i] = number[keys.same[i]];
+      else PetscCall(VpDictionaryAdd(numbering->dictionary, word, word + numbering->dictionary->words, &number[i]));
+    }
+  }
+  PetscCall(PetscFree2(keys.made, keys.same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets number [samples][width]. */
+static PetscErrorCode NumberSamples(const VpNumbering *numbering, int32_t samples, const int32_t item[], int32_t number[])
+{
+  PetscFunctionBegin;
+  if (numbering->key) PetscCall(NumberByKeys(numbering, samples, item, number));
+  for (int32_t i = 0; i < samples && !numbering->key; i++) {
+    for (int k = 0; k < numbering->width; k++) PetscCall(numbering->number(numbering->context, item[i], k, number++));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpNumberBySample(const VpNumbering *numbering, int32_t number[])
 {
   const int32_t pieces = VpLoopPieces(numbering->n), width = numbering->width;
   BySample      by = {.numbering = numbering, .number = number};
-  int32_t       nsample;
+  int32_t       nsample, *item;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(pieces + 1, &by.count));
   by.count[pieces] = 0;
   VpLoop(numbering->n, FindSamples, &by);
   nsample = VpLoopSum(pieces + 1, by.count);
-  PetscCall(PetscMalloc1((size_t)nsample * width + 1, &by.sample));
-  for (int32_t piece = 0; piece < pieces; piece++) {
-    const int32_t *item = number + (size_t)width * VpLoopStart(numbering->n, piece);
-
-    for (int32_t i = by.count[piece]; i < by.count[piece + 1]; i++, item++) {
-      for (int k = 0; k < width; k++) PetscCall(numbering->number(numbering->context, *item, k, by.sample + (size_t)width * i + k));
-    }
-  }
+  PetscCall(PetscMalloc2((size_t)nsample * width, &by.sample, nsample, &item));
+  for (int32_t piece = 0; piece < pieces; piece++)
+    PetscCall(PetscArraycpy(item + by.count[piece], number + (size_t)width * VpLoopStart(numbering->n, piece),
+                            by.count[piece + 1] - by.count[piece]));
+  PetscCall(NumberSamples(numbering, nsample, item, by.sample));
   VpLoop(numbering->n, GiveNumbers, &by);
-  PetscCall(PetscFree(by.sample));
+  PetscCall(PetscFree2(by.sample, item));
   PetscCall(PetscFree(by.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

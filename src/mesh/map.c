@@ -1,5 +1,6 @@
 /* Maps of cells: values and derivatives of the polynomials through the cells' nodes. */
 #include "map.h"
+#include "../base/memory.h"
 #include "../kernels/host/maps.h"
 #include "../compat.h"
 #include <string.h>
@@ -12,7 +13,7 @@ PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
   PetscCall(PetscNew(map));
   **map = (struct VpMap_){.refct = 1, .dim = dim, .degree = degree, .ncell = ncell};
   VpGaussLobatto(degree, (*map)->point);
-  PetscCall(PetscMalloc1((size_t)ncell * (size_t)(VpMapNodes(dim, degree) * dim), &(*map)->node));
+  PetscCall(VpMallocLarge((size_t)ncell * (size_t)(VpMapNodes(dim, degree) * dim), &(*map)->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,9 +86,11 @@ void VpMapBounds(VpMap map, int32_t cell, double lower[], double upper[])
   const double *x = map->node + (size_t)cell * (size_t)(nodes * dim);
 
   for (int d = 0; d < dim; d++) lower[d] = upper[d] = x[d];
-  for (int i = 0; i < nodes * dim; i++) {
-    lower[i % dim] = PetscMin(lower[i % dim], x[i]);
-    upper[i % dim] = PetscMax(upper[i % dim], x[i]);
+  for (int i = 1; i < nodes; i++) {
+    for (int d = 0; d < dim; d++) {
+      lower[d] = PetscMin(lower[d], x[i * dim + d]);
+      upper[d] = PetscMax(upper[d], x[i * dim + d]);
+    }
   }
 }
 

@@ -57,20 +57,6 @@ static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
   return key;
 }
 
-/* Numbers a key. Sizes that the dictionary does not tell apart become equal, so that rounding errors do not hide that a patch is its own
-   mirror image. */
-static PetscErrorCode NumberKey(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
-{
-  VpPatchKey problem;
-  uint64_t   word[NWORD];
-
-  if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
-  if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
-  problem = (VpPatchKey){key, ratio};
-  SetWords(&problem, word);
-  return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
-}
-
 static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
 {
   const VpMesh   mesh = problems->level->mesh;
@@ -190,13 +176,30 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
+/* VpNumbering.key. Sizes that the dictionary does not tell apart become equal, so that rounding errors do not hide that a patch is its own
+   mirror image. */
+static void MakeProblemKey(const void *context, int32_t p, int d, uint64_t word[], void *to)
+{
+  const VpPatchProblems *problems = (const VpPatchProblems *)context;
+  const VpLevel          level = problems->level;
+  VpPatchKey             problem = {ProblemKey(problems, p, d), problems->fit ? 1 : level->uniform[d] / level->typical};
+  VpFdmKey              *key = &problem.fdm;
+
+  if (VpWord(key->h[1]) == VpWord(key->h[0])) key->h[1] = key->h[0];
+  if (VpWord(key->h_beyond[1]) == VpWord(key->h_beyond[0])) key->h_beyond[1] = key->h_beyond[0];
+  SetWords(&problem, word);
+  *(VpPatchKey *)to = problem;
+}
+
 /* VpNumbering.number: the problem of patch p along d */
 static PetscErrorCode NumberProblem(void *context, int32_t p, int d, int32_t *entry)
 {
   VpPatchProblems *problems = (VpPatchProblems *)context;
-  const VpLevel    level = problems->level;
+  VpPatchKey       problem;
+  uint64_t         word[NWORD];
 
-  return NumberKey(problems, ProblemKey(problems, p, d), problems->fit ? 1 : level->uniform[d] / level->typical, entry);
+  MakeProblemKey(problems, p, d, word, &problem);
+  return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
 }
 
 /* VpNumbering.apart */
@@ -220,7 +223,9 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                                  .context = problems,
                                  .apart = HasMixedSide,
                                  .equal = HaveSameFits,
-                                 .number = NumberProblem};
+                                 .number = NumberProblem,
+                                 .key = MakeProblemKey,
+                                 .dictionary = &problems->dictionary};
 
   PetscFunctionBegin;
   if (!VpLevelIsUniform(problems->level)) PetscCall(FitPatches(problems)); /* collective, also on ranks without patches */

@@ -1,5 +1,6 @@
 /* The means of a metric that a cycle takes, and the iterations that these are foretold. */
 #include "../internal.h"
+#include "../../base/threads.h"
 
 /* Sets range to the extremes of a cell with the diagonal D of its box. They change by the factors by which those of the cell's mean of G
    do. own: the diagonal of that mean */
@@ -13,27 +14,43 @@ static void SeeFromBox(int dim, int components, const VpMadeCell *made, const do
   range[1] = made->most * extremes[1][1] / extremes[0][1];
 }
 
-PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetric m)
-{
-  const VpGeometry g = mesh->geometry;
-  const VpProblem  cells = {.coefficient = m->mean, .tensor = mesh->dim};
-  double           most[2] = {-PETSC_MAX_REAL, 0};
-  VpLattice        boxes;
+typedef struct {
+  VpGeometry        geometry;
+  const VpMadeCell *made;
+  int               components;
+  VpLattice         boxes;
+} Comparison;
 
-  PetscFunctionBegin;
-  PetscCall(VpProblemCreateLattice(mesh, &cells, &boxes));
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+/* VpLoopRange: - the least and the largest eigenvalue */
+static void CompareCells(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Comparison *c = (const Comparison *)context;
+  const VpGeometry  g = c->geometry;
+  const int         dim = g->domain->dim;
+
+  for (int32_t cell = first; cell < last; cell++) {
     double own[3], D[3], range[2];
 
-    for (int d = 0; d < mesh->dim; d++) {
-      own[d] = made[cell].mean[VpMetricEntry(mesh->dim, m->components, d, d)];
-      D[d] = boxes->a[3 * (size_t)g->box[cell] + (size_t)d] * VpGeometryVolume(g, cell) / PetscSqr(VpGeometrySize(g, cell, d));
+    for (int d = 0; d < dim; d++) {
+      own[d] = c->made[cell].mean[VpMetricEntry(dim, c->components, d, d)];
+      D[d] = c->boxes->a[3 * (size_t)g->box[cell] + (size_t)d] * VpGeometryVolume(g, cell) / PetscSqr(VpGeometrySize(g, cell, d));
     }
-    SeeFromBox(mesh->dim, m->components, &made[cell], own, D, range);
+    SeeFromBox(dim, c->components, &c->made[cell], own, D, range);
     most[0] = PetscMax(most[0], -range[0]);
     most[1] = PetscMax(most[1], range[1]);
   }
-  PetscCall(VpLatticeDestroy(&boxes));
+}
+
+PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetric m)
+{
+  const VpProblem cells = {.coefficient = m->mean, .tensor = mesh->dim};
+  Comparison      c = {.geometry = mesh->geometry, .made = made, .components = m->components};
+  double          most[2] = {-PETSC_MAX_REAL, 0};
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemCreateLattice(mesh, &cells, &c.boxes));
+  VpLoopMost(mesh->nown, CompareCells, &c, 2, most);
+  PetscCall(VpLatticeDestroy(&c.boxes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
   m->boxes = most[1] / -most[0];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -120,6 +120,18 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  VpGeometry geometry;
+  double    *bounds; /* [cells][lower, size][3] */
+} Bounds;
+
+static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Bounds *b = (const Bounds *)context;
+
+  for (int32_t c = first; c < last; c++) VpGeometryBounds(b->geometry, c, b->bounds + 6 * (size_t)c, b->bounds + 6 * (size_t)c + 3);
+}
+
 /* Puts what the slots read on the backend. */
 static PetscErrorCode PlaceGiven(VpMetricWork *mk)
 {
@@ -132,7 +144,7 @@ static PetscErrorCode PlaceGiven(VpMetricWork *mk)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(6 * cells, &bounds, 2 * (size_t)domain->nboundary, &condition));
-  for (int32_t c = 0; c < mesh->nown; c++) VpGeometryBounds(mesh->geometry, c, bounds + 6 * (size_t)c, bounds + 6 * (size_t)c + 3);
+  VpLoop(mesh->nown, FindBounds, &(Bounds){mesh->geometry, bounds});
   for (int32_t i = 0; i < domain->nboundary; i++) {
     const VpCondition *is = &VpConditions[domain->boundary[i].kind];
 
@@ -205,6 +217,31 @@ static PetscErrorCode CheckMetric(const VpMetricWork *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  const VpMetricWork *mk;
+  PetscBool           scaled;
+} Means;
+
+static void TakeMeansOfCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Means        *means = (const Means *)context;
+  const VpMetricWork *mk = means->mk;
+  const VpMetric      m = mk->metric;
+  const VpGeometry    g = mk->mesh->geometry;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    const VpMadeCell *made = &mk->made[cell];
+    const double      volume = VpGeometryVolume(g, cell);
+
+    for (int d = 0; d < mk->dim; d++)
+      m->mean[(size_t)cell * (size_t)mk->dim + (size_t)d] =
+        made->mean[VpMetricEntry(mk->dim, m->components, d, d)] * PetscSqr(VpGeometrySize(g, cell, d)) / volume;
+    m->masses[cell] = made->mass / volume;
+    m->volumes[cell] = m->root || means->scaled ? made->volume / volume : 1;
+    m->shares[cell] = means->scaled ? made->share : 1;
+  }
+}
+
 /* Sets the means over the points of cells, and over the boxes of |det J| and c |det J|, by which the cycle knows the reaction. */
 static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
 {
@@ -213,21 +250,13 @@ static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
   double           sum[3] = {0, 0, 0};
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
-    const VpMadeCell *made = &mk->made[cell];
-    const double      volume = VpGeometryVolume(g, cell);
-
-    for (int d = 0; d < mk->dim; d++)
-      m->mean[(size_t)cell * (size_t)mk->dim + (size_t)d] =
-        made->mean[VpMetricEntry(mk->dim, m->components, d, d)] * PetscSqr(VpGeometrySize(g, cell, d)) / volume;
-    m->masses[cell] = made->mass / volume;
-    m->volumes[cell] = m->root || scaled ? made->volume / volume : 1;
-    m->shares[cell] = scaled ? made->share : 1;
-    sum[0] += made->mass;
-    sum[1] += volume;
-    sum[2] += made->volume;
-  }
+  VpLoop(mk->mesh->nown, TakeMeansOfCells, &(Means){mk, scaled});
   if (scaled) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
+    sum[0] += mk->made[cell].mass;
+    sum[1] += VpGeometryVolume(g, cell);
+    sum[2] += mk->made[cell].volume;
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
   m->dilation = m->root ? sum[2] / sum[1] : 1;
   m->reaction = mk->values->reaction || g->map ? sum[0] / sum[1] : mk->problem->reaction;
@@ -243,13 +272,13 @@ static PetscErrorCode FetchMade(VpMetricWork *mk)
 #define SCALES_FROM 4
 #define CONTINUOUS  0.01
 
-/* the largest change of a number a inside of an own cell */
-static double FindChange(const VpMetricWork *mk)
+/* VpLoopRange: the largest change of a number a inside of a cell */
+static void FindChange(const void *context, int32_t first, int32_t last, double most[])
 {
-  const int size = mk->n * mk->face;
-  double    most = 1;
+  const VpMetricWork *mk = (const VpMetricWork *)context;
+  const int           size = mk->n * mk->face;
 
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
+  for (int32_t cell = first; cell < last; cell++) {
     const double *a = mk->values->cell + (size_t)cell * (size_t)size;
     double        range[2] = {a[0], a[0]};
 
@@ -257,9 +286,8 @@ static double FindChange(const VpMetricWork *mk)
       range[0] = PetscMin(range[0], a[i]);
       range[1] = PetscMax(range[1], a[i]);
     }
-    most = PetscMax(most, range[1] / range[0]);
+    most[0] = PetscMax(most[0], range[1] / range[0]);
   }
-  return most;
 }
 
 /* the largest jump of a on a side. On a face G_dd |det J| of both cells differ as their a do. */
@@ -278,12 +306,12 @@ static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
-  double         most;
+  double         most = 1;
 
   PetscFunctionBegin;
   if (mk->problem->nodal || mk->values->flat || mk->values->components > 1 || m->mass || VpProblemIsSingular(mesh, mk->problem))
     PetscFunctionReturn(PETSC_SUCCESS);
-  most = FindChange(mk);
+  VpLoopMost(mesh->nown, FindChange, mk, 1, &most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most < SCALES_FROM) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpTogether(mesh->comm, FindJump(mk, &most)));

@@ -1,5 +1,6 @@
 /* The step from a lattice to the next coarser one: boxes that merge, parents and children. */
 #include "../internal.h"
+#include "../../base/threads.h"
 
 /* numbers the boxes of the coarser lattice: those that merge as no upper one, in their order */
 static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbox)
@@ -177,6 +178,19 @@ PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  const VpCoarsening *step;
+  VpLattice           fine;
+  int64_t            *position;
+} Ancestors;
+
+static void TakeParents(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Ancestors *a = (const Ancestors *)context;
+
+  for (int32_t i = first; i < last; i++) a->position[i] = VpParentOf(a->step, a->fine, a->position[i]);
+}
+
 PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int32_t n, int64_t position[])
 {
   const VpCoarsening *step;
@@ -185,7 +199,7 @@ PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int3
   PetscFunctionBegin;
   for (int l = 0; l < levels; l++, L = step->coarse) {
     PetscCall(VpLatticeCoarsen(L, how, &step));
-    for (int32_t i = 0; i < n; i++) position[i] = VpParentOf(step, L, position[i]);
+    VpLoop(n, TakeParents, &(Ancestors){step, L, position});
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,26 +1,38 @@
 /* DMGetCoordinates() and DMGetBoundingBox(). The corners of the cells are computed on request. */
 #include "internal.h"
+#include "../../base/threads.h"
 #include <petscdmshell.h>
+
+/* VpLoopRange: bounds [-lower, upper][3] of cells */
+static void FindExtents(const void *context, int32_t first, int32_t last, double bounds[])
+{
+  const VpGeometry g = (VpGeometry)context;
+
+  for (int32_t c = first; c < last; c++) {
+    PetscReal low[3], high[3];
+
+    VpGeometryExtent(g, c, low, high);
+    for (int d = 0; d < g->domain->dim; d++) {
+      bounds[d] = PetscMax(bounds[d], -low[d]);
+      bounds[3 + d] = PetscMax(bounds[3 + d], high[d]);
+    }
+  }
+}
 
 /* the smallest box around this rank's cells, for mapped ones around their nodes */
 static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 {
-  VpMesh    mesh;
-  PetscReal low[3], high[3];
+  double bounds[6];
+  VpMesh mesh;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
   mesh = DMVPatchDGData(dm)->mesh;
+  for (int i = 0; i < 6; i++) bounds[i] = PETSC_MIN_REAL;
+  VpLoopMost(mesh->nown, FindExtents, mesh->geometry, 6, bounds);
   for (int d = 0; d < mesh->dim; d++) {
-    lower[d] = PETSC_MAX_REAL;
-    upper[d] = PETSC_MIN_REAL;
-  }
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    VpGeometryExtent(mesh->geometry, c, low, high);
-    for (int d = 0; d < mesh->dim; d++) {
-      lower[d] = PetscMin(lower[d], low[d]);
-      upper[d] = PetscMax(upper[d], high[d]);
-    }
+    lower[d] = -bounds[d];
+    upper[d] = bounds[3 + d];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

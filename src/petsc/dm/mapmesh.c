@@ -28,10 +28,18 @@ static double CoordinateOf(VpGeometry g, int32_t cell, int d, double t)
 /* x [nodes][dim] = the nodes of a cell in the domain of boxes */
 static void FindNodes(const Filling *f, int32_t cell, double x[])
 {
-  const int dim = f->map->dim, n = f->map->degree + 1, nodes = VpMapNodes(dim, f->map->degree);
+  const int dim = f->map->dim, n = f->map->degree + 1;
+  double    along[3][VP_MAX_N];
 
-  for (int node = 0; node < nodes; node++) {
-    for (int d = 0, q = node; d < dim; d++, q /= n) x[node * dim + d] = CoordinateOf(f->geometry, cell, d, f->map->point[q % n]);
+  for (int i = 0; i < dim * n; i++) along[i / n][i % n] = CoordinateOf(f->geometry, cell, i / n, f->map->point[i % n]);
+  for (int k = 0; k < (dim == 3 ? n : 1); k++) {
+    for (int j = 0; j < n; j++) {
+      for (int i = 0; i < n; i++, x += dim) {
+        x[0] = along[0][i];
+        x[1] = along[1][j];
+        if (dim == 3) x[2] = along[2][k];
+      }
+    }
   }
 }
 

@@ -13,12 +13,14 @@ typedef struct {
 
 PetscBool VpIsAround(VpMesh mesh, int32_t cell, int d)
 {
-  const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
-  PetscReal     here[3], there[3], size[3];
+  const VpGeometry g = mesh->geometry;
+  const int32_t    beyond = VpMeshNeighbor(mesh, cell, 2 * d + 1);
+  PetscReal        here[3], there[3], size[3];
 
-  if (beyond < 0 || mesh->geometry->domain->trees) return PETSC_FALSE;
-  VpGeometryBounds(mesh->geometry, cell, here, size);
-  VpGeometryBounds(mesh->geometry, beyond, there, size);
+  if (beyond < 0 || g->domain->trees) return PETSC_FALSE;
+  if (!g->depth && g->box[beyond] == g->box[cell]) return (PetscBool)(g->coord[3 * (size_t)beyond + d] <= g->coord[3 * (size_t)cell + d]);
+  VpGeometryBounds(g, cell, here, size);
+  VpGeometryBounds(g, beyond, there, size);
   return (PetscBool)(there[d] <= here[d]);
 }
 

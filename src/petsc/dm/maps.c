@@ -9,6 +9,21 @@ static double Radians(double degrees)
   return degrees * PETSC_PI / 180;
 }
 
+/* cosine and sine of an angle. The last ones are kept: neighbouring points share coordinates. place: 0 to 2, of the one that is kept */
+static const double *OnCircle(int place, double angle)
+{
+  static _Thread_local struct {
+    double angle, point[2];
+  } last[3] = {{0, {1, 0}}, {0, {1, 0}}, {0, {1, 0}}};
+
+  if (angle != last[place].angle) {
+    last[place].angle = angle;
+    last[place].point[0] = cos(angle);
+    last[place].point[1] = sin(angle);
+  }
+  return last[place].point;
+}
+
 static void Shear(int dim, const double x[], const double a[], double X[])
 {
   X[0] = x[0] + cos(Radians(a[0])) * x[1];
@@ -20,16 +35,16 @@ static void Sine(int dim, const double x[], const double a[], double X[])
 {
   double product = a[0];
 
-  for (int d = 0; d < dim; d++) product *= sin(2 * PETSC_PI * x[d]);
+  for (int d = 0; d < dim; d++) product *= OnCircle(d, 2 * PETSC_PI * x[d])[1];
   for (int d = 0; d < dim; d++) X[d] = x[d] + product;
 }
 
 static void Annulus(int dim, const double x[], const double a[], double X[])
 {
-  const double r = a[0] + (a[1] - a[0]) * x[0], angle = Radians(a[2]) * x[1];
+  const double r = a[0] + (a[1] - a[0]) * x[0], *on = OnCircle(0, Radians(a[2]) * x[1]);
 
-  X[0] = r * cos(angle);
-  X[1] = r * sin(angle);
+  X[0] = r * on[0];
+  X[1] = r * on[1];
   if (dim == 3) X[2] = x[2];
 }
 

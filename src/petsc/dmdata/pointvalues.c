@@ -1,5 +1,6 @@
 /* The values of coefficient and reaction at the points of a DM's cells and sides, from the user's functions. */
 #include "dmdata.h"
+#include "../../base/memory.h"
 #include "../../base/threads.h"
 #include <stdatomic.h>
 
@@ -60,7 +61,7 @@ static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool si
 
   PetscFunctionBegin;
   c.stride = (size_t)(sides ? nside * face : n * face);
-  PetscCall(PetscMalloc1((size_t)mesh->nown * c.stride * (size_t)f->components + 1, &c.values));
+  PetscCall(VpMallocLarge((size_t)mesh->nown * c.stride * (size_t)f->components + 1, &c.values));
   for (int side = sides ? 0 : -1; side < (sides ? nside : 0); side++) {
     SetPoints(&c, side, -1);
     c.first = sides ? (size_t)(side * face) : 0;
@@ -216,13 +217,25 @@ static double TakeMeanOfJumps(const Jumps *j, int32_t cell)
   return most > 1 && full && !TakeMeanMatrix(j, cell) ? 1 : most;
 }
 
+/* VpLoopRange: the largest jump inside of cells, of a component on the diagonal */
+static void FindJumps(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Jumps *j = (const Jumps *)context;
+  const int    dim = j->dg->mesh->dim, width = j->values->components;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int d = 0; d < PetscMin(width, dim); d++)
+      most[0] = PetscMax(most[0], JumpOf(j, cell, width > dim ? VpMetricEntry(dim, width, d, d) : d));
+  }
+}
+
 /* Points do not see where in a cell a coefficient jumps. There one number is better: errors are smaller, and the operator is definite. */
 static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
 {
   const DM_VPatchDG *dg = dm->data;
   const int          points = (int)DMVPatchDGCellSize(dm);
   Jumps              j = {.dg = dg, .values = values, .points = points, .side_points = 2 * dg->mesh->dim * points / ((int)dg->degree + 1)};
-  double             x[VP_MAX_N], worst = 1;
+  double             x[VP_MAX_N], worst = 1, largest = 1;
   PetscInt           cells = 0;
   int32_t            at = 0;
 
@@ -230,7 +243,8 @@ static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
   if (dg->jump <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   VpGauss((int)dg->degree + 1, x, j.weight);
   j.part = (double *)values->part;
-  for (int32_t cell = 0; cell < dg->mesh->nown; cell++) {
+  VpLoopMost(dg->mesh->nown, FindJumps, &j, 1, &largest);
+  for (int32_t cell = 0; cell < dg->mesh->nown && largest > dg->jump; cell++) {
     double most;
 
     FindPartsOf(&j, cell, &at);

@@ -11,6 +11,7 @@ static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoar
   int64_t      *position;
   VpLattice     lattice;
   PetscInt     *ancestor, *cell;
+  PetscBool     sorted;
 
   PetscFunctionBegin;
   PetscCall(VpCoefficientRange(mesh, problem, range));
@@ -25,7 +26,8 @@ static PetscErrorCode FindContrast(VpMesh mesh, const VpProblem *problem, VpCoar
     ancestor[c] = (PetscInt)position[c];
     cell[c] = c;
   }
-  PetscCall(PetscSortIntWithArray(n, ancestor, cell));
+  PetscCall(PetscSortedInt(n, ancestor, &sorted));
+  if (!sorted) PetscCall(PetscSortIntWithArray(n, ancestor, cell));
   for (int d = 0; d < VpProblemDirections(problem); d++) {
     for (int32_t i = 0; i < n; i++) {
       const PetscBool same = (PetscBool)(i && ancestor[i] == ancestor[i - 1]);
