@@ -18,7 +18,7 @@ static PetscBool AreJoined(const Trees *t, VpDomain domain, int32_t tree, int si
     int32_t       to[3] = {0, 0, 0};
 
     if (at[side / 2] != side % 2) continue;
-    VpTurnCross(t->dim, 2, side, turn, at, to);
+    VpTurnCross(t->dim, (int32_t[]){2, 2, 2}, side, turn, at, to);
     joined = (PetscBool)(joined && t->corner[(tree << t->dim) + i] == t->corner[(beyond << t->dim) + to[0] + 2 * to[1] + 4 * to[2]]);
   }
   return joined;
@@ -106,6 +106,68 @@ static PetscErrorCode Refusals(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The levels of trees whose direction `thin` lies in cells that are thinner by `ratio`, against those that follow from the rule in words:
+   the numbers of cells along the first directions of the classes. */
+static PetscErrorCode Levels(const Trees *t, int refine, double ratio, const int32_t thin[2], const char expected[], const char name[])
+{
+  char      text[256] = "";
+  PetscReal a[MOST_TREES * 3];
+  int32_t   class_of[3 * MOST_TREES], n;
+  int       levels;
+  VpDomain  domain;
+  VpMesh    mesh;
+  VpLattice fine, lattice[VP_MOST_LEVELS];
+  PetscBool conform = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(TreesDomain(PETSC_COMM_SELF, t, &domain));
+  PetscCall(VpDomainGetClasses(domain, class_of, &n));
+  for (int32_t i = 0; i < 3 * t->ntree; i++) a[i] = 1;
+  for (int32_t i = 0; i < t->ntree * t->dim; i++) {
+    if (class_of[i] == class_of[thin[0] * t->dim + thin[1]]) a[i / t->dim * 3 + i % t->dim] = ratio * ratio;
+  }
+  PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, refine, &mesh));
+  PetscCall(VpLatticeWith(mesh->geometry->lattice, a, &fine));
+  PetscCall(VpListLattices(fine, VP_COARSEN_LOCAL, &levels, lattice));
+  for (int l = 0; l < levels; l++) {
+    if (l) strcat(text, " ");
+    for (int32_t i = 0; i < t->ntree * t->dim; i++) {
+      const int *bits = VpShapeOf(lattice[l], i / t->dim)->bits, first = class_of[i];
+
+      if (class_of[i] == i) sprintf(text + strlen(text), "%s%d", i ? "x" : "", 1 << bits[i % t->dim]);
+      conform = (PetscBool)(conform && bits[i % t->dim] == VpShapeOf(lattice[l], first / t->dim)->bits[first % t->dim]);
+    }
+  }
+  TapOk(conform, "classes_are_halved_together: %s", name);
+  TapOk((PetscBool)!strcmp(text, expected), "levels_of_trees_follow_the_rule: %s, %s", name, text);
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(VpLatticeDestroy(&fine));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllLevels(void)
+{
+  const int32_t first[2] = {0, 0};
+  Trees         t;
+
+  PetscFunctionBeginUser;
+  TreesBall(2, &t);
+  PetscCall(Levels(&t, 2, 1, first, "4x4x4 2x2x2 1x1x1", "disc"));
+  PetscCall(Levels(&t, 3, 15, (int32_t[]){1, 1}, "8x8x8 8x8x4 8x8x2 8x8x1 4x4x1 2x2x1 1x1x1", "disc, thin along radii"));
+  PetscCall(Levels(&t, 2, 16, first, "4x4x4 2x4x4 1x4x4 1x2x2 1x1x1", "disc, thin along x"));
+  TreesTurn(3, &t);
+  PetscCall(Levels(&t, 2, 1, first, "4x4x4 2x2x2 1x1x1", "turned disc"));
+  TreesBall(3, &t);
+  PetscCall(Levels(&t, 2, 1, first, "4x4x4x4 2x2x2x2 1x1x1x1", "ball"));
+  PetscCall(Levels(&t, 2, 16, (int32_t[]){1, 2}, "4x4x4x4 4x4x4x2 4x4x4x1 2x2x2x1 1x1x1x1", "ball, thin along radii"));
+  TreesGrid(3, 2, &t); /* The edges along z are regular in the middle: x and y may have one cell per tree before z does. */
+  PetscCall(Levels(&t, 1, 1, first, "2x2x2x2x2x2 1x1x1x1x1x1", "cube"));
+  TreesStar(5, &t);
+  PetscCall(Levels(&t, 2, 8, first, "4x4x4x4x4 2x4x2x2x4 1x4x2x2x4 1x2x2x2x2 1x2x2x1x2 1x1x1x1x1", "star, thin along a class"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Trees t;
@@ -122,6 +184,7 @@ int main(int argc, char **argv)
   PetscCall(Check(&t, 3, 4, 3, 4, "disc"));
   TreesBall(3, &t);
   PetscCall(Check(&t, 4, 0, 4, 8, "ball"));
+  PetscCall(AllLevels());
   PetscCall(Refusals());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -7,14 +7,12 @@
 static void PointOf(const Trees *t, VpGeometry g, int32_t cell, const double xi[3], double X[3])
 {
   const int32_t *corner = t->corner + ((size_t)g->box[cell] << t->dim);
-  const double   h = ldexp(1, -VpShapeOf(g->lattice, 0)->bits[0]);
-
   for (int i = 0; i < 3; i++) X[i] = 0;
   for (int k = 0; k < 1 << t->dim; k++) {
     double weight = 1;
 
     for (int d = 0; d < t->dim; d++) {
-      const double at = h * (g->coord[3 * (size_t)cell + d] + xi[d]);
+      const double at = ldexp(g->coord[3 * (size_t)cell + d] + xi[d], -VpShapeOf(g->lattice, g->box[cell])->bits[d]);
 
       weight *= k >> d & 1 ? at : 1 - at;
     }
@@ -95,19 +93,59 @@ static PetscBool ParentsHoldChildren(VpMesh mesh)
 {
   const VpGeometry fine = mesh->geometry, coarse = VpMeshCoarser(mesh)->geometry;
   PetscBool        hold = PETSC_TRUE;
+  int32_t          children = 0, expected = 0;
 
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
     const int32_t parent = mesh->relation->parent[cell];
 
     hold = (PetscBool)(hold && fine->box[cell] == coarse->box[parent]);
-    for (int d = 0; d < mesh->dim; d++) hold = (PetscBool)(hold && fine->coord[3 * cell + d] / 2 == coarse->coord[3 * parent + d]);
+    for (int d = 0; d < mesh->dim; d++) {
+      const int halved = VpShapeOf(fine->lattice, fine->box[cell])->bits[d] - VpShapeOf(coarse->lattice, coarse->box[parent])->bits[d];
+
+      hold = (PetscBool)(hold && fine->coord[3 * cell + d] >> halved == coarse->coord[3 * parent + d]);
+    }
   }
   for (int32_t i = 0; i < VpMeshCoarser(mesh)->nown << mesh->dim; i++) {
-    const int32_t child = mesh->relation->child[i];
+    const int32_t parent = i >> mesh->dim, child = mesh->relation->child[i];
 
-    hold = (PetscBool)(hold && child >= 0 && mesh->relation->parent[child] == i >> mesh->dim);
+    if (!(i & ((1 << mesh->dim) - 1)))
+      expected += 1 << (VpShapeOf(fine->lattice, coarse->box[parent])->shift - VpShapeOf(coarse->lattice, coarse->box[parent])->shift);
+    hold = (PetscBool)(hold && (child < 0 || mesh->relation->parent[child] == parent));
+    children += child >= 0;
   }
-  return hold;
+  return (PetscBool)(hold && children == expected);
+}
+
+/* Goes down to one cell per tree, where the first class of directions is thin. */
+static PetscErrorCode Coarsen(const Trees *t, VpMesh mesh, const char name[])
+{
+  const VpCoarsening *step;
+  PetscReal           a[MOST_TREES * 3];
+  int32_t             class_of[MOST_TREES * 3], n, levels = 0;
+  PetscInt            boundary;
+  PetscBool           meet = PETSC_TRUE;
+  VpLattice           L;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpDomainGetClasses(mesh->geometry->domain, class_of, &n));
+  for (int32_t i = 0; i < t->ntree * t->dim; i++) a[i / t->dim * 3 + i % t->dim] = class_of[i] ? 1 : 64;
+  PetscCall(VpLatticeWith(mesh->geometry->lattice, a, &L));
+  mesh = VpReference(mesh);
+  PetscCall(VpLatticeCoarsen(L, VP_COARSEN_LOCAL, &step));
+  while (step->coarse) {
+    VpMesh next;
+
+    PetscCall(VpMeshCoarsen(mesh, levels ? mesh->geometry->lattice : L, VP_COARSEN_LOCAL, &next));
+    meet = (PetscBool)(SidesMeet(t, next, &boundary) && ParentsHoldChildren(mesh) && meet);
+    PetscCall(VpMeshDestroy(&mesh));
+    mesh = next;
+    levels++;
+    PetscCall(VpLatticeCoarsen(mesh->geometry->lattice, VP_COARSEN_LOCAL, &step));
+  }
+  TapOk((PetscBool)(meet && mesh->ncell == t->ntree), "cells_meet_down_to_the_trees: %s, %d levels", name, (int)levels);
+  PetscCall(VpLatticeDestroy(&L));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* sides: number of trees' sides on the boundary */
@@ -141,6 +179,9 @@ static PetscErrorCode Check(const Trees *t, int sides, const char name[])
     PetscCall(VpMeshDestroy(&next));
     PetscCall(VpMeshDestroy(&mesh));
   }
+  PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
+  if (mesh->size == 1) PetscCall(Coarsen(t, mesh, name));
+  PetscCall(VpMeshDestroy(&mesh));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

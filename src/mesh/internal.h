@@ -92,6 +92,9 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
    it. */
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, VpCoarsening *, PetscBool *ends);
 
+/* trees/coarsenclasses.c: the same for trees, which never merge */
+PetscErrorCode VpCoarsenByClasses(VpLattice, VpCoarsening *, PetscBool *ends);
+
 /* coarsening.c */
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
 /* a cell's parent; the cell's number among the parent's children, with one bit per direction; the number of parents whose first child lies

@@ -72,6 +72,10 @@ typedef struct {
   int32_t *corner; /* [nbox][2^dim] numbers of vertices, x fastest */
   uint8_t *turn;   /* [nbox][2 dim] how the tree beyond a side is turned (tables/turn.h); 0 at boundaries */
   int8_t  *hand;   /* [nbox] 1, or -1 where the sign of det J is another one than that of the first tree */
+  struct VpRegular_ {
+    uint8_t  corners;
+    uint16_t edges; /* in 3D: 4 d + i is the edge along d whose corner has the bits i in the other two directions */
+  } * regular;      /* [nbox] the corners and edges of a tree that are regular and inside, a bit each. NULL until VpDomainFindRegular() */
 } VpTrees;
 
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
@@ -129,6 +133,7 @@ typedef struct {
   int32_t inside[VP_MOST_VALENCE + 1]; /* irregular ones inside, by the number of their cells; the last: this number or more */
 } VpTreeVertices;
 PetscErrorCode VpDomainCountVertices(VpDomain, VpTreeVertices *);
+PetscErrorCode VpDomainFindRegular(VpDomain); /* sets VpTrees.regular at the first call */
 /* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. *n: number of classes */
 PetscErrorCode VpDomainGetClasses(VpDomain, int32_t class_of[], int32_t *n);
 /* the turn of the box beyond a side */
@@ -165,8 +170,8 @@ typedef struct {
   int64_t mask[3];
 } VpShape;
 
-/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all directions
-   of all boxes; WHOLE is LOCAL, but ends where boxes would merge. */
+/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c) but not trees
+   (trees/coarsenclasses.c); FULL halves all directions of all boxes; WHOLE is LOCAL, but ends where boxes would merge. */
 typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE, VP_COARSEN_WAYS } VpCoarsen;
 
 /* What merges along a direction of a box: nothing; its cells, two by two; or the box, which has one cell there, as the lower or the upper

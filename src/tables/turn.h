@@ -32,12 +32,13 @@ VP_SIZE int VpTurnFlips(int side, int turn, int d)
 
   return d == side / 2 ? VpTurnSide(side, turn) % 2 == side % 2 : turn >> i & 1;
 }
-/* to [dim] = the coordinates of the cell beyond the side of a cell that is at the end of n cells in every direction */
-VP_SIZE void VpTurnCross(int dim, int32_t n, int side, int turn, const int32_t at[], int32_t to[])
+/* to [dim] = the coordinates of the cell beyond the side of a cell at the end of a tree. n [dim]: numbers of cells in the tree beyond */
+VP_SIZE void VpTurnCross(int dim, const int32_t n[], int side, int turn, const int32_t at[], int32_t to[])
 {
   for (int d = 0; d < dim; d++) {
-    const int32_t along = VpTurnFlips(side, turn, d) ? n - 1 - at[d] : at[d];
+    const int     axis = VpTurnAxis(side, turn, d);
+    const int32_t along = VpTurnFlips(side, turn, d) ? n[axis] - 1 - at[d] : at[d];
 
-    to[VpTurnAxis(side, turn, d)] = d == side / 2 ? (VpTurnSide(side, turn) % 2 ? n - 1 : 0) : along;
+    to[axis] = d == side / 2 ? (VpTurnSide(side, turn) % 2 ? n[axis] - 1 : 0) : along;
   }
 }

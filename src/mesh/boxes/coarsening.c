@@ -101,7 +101,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   }
   PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
   if (fine->a) PetscCall(MergeCoefficients(fine, c));
-  if (patches && (!c->coarse->alternates || !VpEveryCellHasAPatch(c->coarse))) PetscCall(VpLatticeDestroy(&c->coarse));
+  if (patches && !domain->trees && (!c->coarse->alternates || !VpEveryCellHasAPatch(c->coarse))) PetscCall(VpLatticeDestroy(&c->coarse));
   PetscCall(PetscFree(bits));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,14 +111,15 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
 static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 {
   const int32_t   nbox = fine->domain->nbox;
-  const PetscBool full = (PetscBool)(how == VP_COARSEN_FULL || fine->domain->trees); /* The rule goes along directions of grids. */
+  const PetscBool full = (PetscBool)(how == VP_COARSEN_FULL);
   PetscBool       ends = PETSC_FALSE;
   PetscReal       jump;
 
   PetscFunctionBegin;
   *c = (VpCoarsening){.jump = 1};
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
-  if (!full) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
+  if (!full && fine->domain->trees) PetscCall(VpCoarsenByClasses(fine, c, &ends));
+  else if (!full) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c, &ends));
   else {
     ends = PETSC_TRUE;
     for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
@@ -161,7 +162,7 @@ PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLa
 
   PetscFunctionBegin;
   *levels = 0;
-  for (VpLattice L = finest; L && (L == finest || how != VP_COARSEN_FULL || IsRefined(L)); L = step->coarse) {
+  for (VpLattice L = finest; L && (L == finest || how != VP_COARSEN_FULL || L->domain->trees || IsRefined(L)); L = step->coarse) {
     lattice[(*levels)++] = L;
     PetscCall(VpLatticeCoarsen(L, how, &step));
   }

@@ -362,6 +362,7 @@ PetscErrorCode VpDomainDestroy(VpDomain *domain)
     PetscCall(PetscFree((*domain)->boundary));
     for (int d = 0; d < 3; d++) PetscCall(PetscFree2((*domain)->slabs[d], (*domain)->next[d]));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
+    if ((*domain)->trees) PetscCall(PetscFree((*domain)->trees->regular));
     if ((*domain)->trees) PetscCall(PetscFree3((*domain)->trees->corner, (*domain)->trees->turn, (*domain)->trees->hand));
     PetscCall(PetscFree((*domain)->trees));
     PetscCall(PetscFree(*domain));

@@ -267,18 +267,19 @@ void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
   DecodeIndex(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
 }
 
-/* From the end of a box to the beginning of one of its shape all bits of the direction flip. Trees have one shape. */
+/* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
 int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 {
   const int32_t  next = VpBoxBeyond(L->domain, box, side);
   const VpShape *here = VpShapeOf(L, box);
   const int      turn = VpDomainTurn(L->domain, box, side);
-  int32_t        at[3], to[3] = {0, 0, 0};
+  int32_t        at[3], to[3] = {0, 0, 0}, count[3];
 
   if (next < 0) return next;
   if (turn) {
     DecodeIndex(here, index, at);
-    VpTurnCross(L->domain->dim, 1 << here->bits[0], side, turn, at, to);
+    for (int d = 0; d < 3; d++) count[d] = 1 << VpShapeOf(L, next)->bits[d];
+    VpTurnCross(L->domain->dim, count, side, turn, at, to);
     return VpLatticeEncode(L, next, to);
   }
   if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);

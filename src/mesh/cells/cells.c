@@ -84,10 +84,10 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 /* the number, in its family, of the cell beyond a side of a child where families are turned */
 static int TurnedNumber(const Filling *fill, int turn, int child, int side)
 {
-  const int32_t at[3] = {child & 1, child >> 1 & 1, child >> 2};
+  const int32_t at[3] = {child & 1, child >> 1 & 1, child >> 2}, n = 1 << fill->generation;
   int32_t       to[3] = {0, 0, 0};
 
-  VpTurnCross(fill->mesh->dim, 1 << fill->generation, side, turn, at, to);
+  VpTurnCross(fill->mesh->dim, (int32_t[]){n, n, n}, side, turn, at, to);
   return to[0] | to[1] << 1 | to[2] << 2;
 }
 

@@ -40,7 +40,7 @@ static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
 
 /* Whether all cells beyond a side of a brick of `size` cells are own. Boundaries count as own. In a box of the same shape the cells beyond
    are in a brick that is aligned in the same way; of a box of another shape, all cells have to be own. In trees, which may be turned, the
-   cells beyond are in a cube. */
+   cells beyond are in a cube; of trees that are no cubes of cells, all cells have to be own. */
 static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
@@ -53,7 +53,8 @@ static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t si
   first = VpLatticeStart(L, box);
   while (L->domain->trees && cube < size) cube <<= L->domain->dim;
   size = PetscMax(size, cube);
-  if (VpShapeOf(L, box) != VpShapeOf(L, VpLatticeBox(L, start))) return AreOwn(own, first, (int64_t)1 << VpShapeOf(L, box)->shift);
+  if (VpShapeOf(L, box) != VpShapeOf(L, VpLatticeBox(L, start)) || (cube > 1 && !VpLatticeIsUniform(L)))
+    return AreOwn(own, first, (int64_t)1 << VpShapeOf(L, box)->shift);
   return AreOwn(own, first + ((next - first) & -size), size);
 }
 
