@@ -25,6 +25,11 @@ static PetscBool IsHandedOver(const VpCoarseCase *c)
   return (PetscBool)(c->type == VP_COARSE_VOLUMES);
 }
 
+static PetscBool SuitsSteps(const VpCoarseCase *c)
+{
+  return (PetscBool)(c->type == VP_COARSE_STEPS || (c->type == VP_COARSE_AUTO && c->trees));
+}
+
 static PetscBool SuitsSweeps(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));
@@ -38,11 +43,9 @@ static PetscBool IsAlwaysPossible(const VpCoarseCase *c)
 static const struct {
   const VpCoarseOps *ops;
   PetscBool (*suits)(const VpCoarseCase *);
-} ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, IsSeparable},
-                          [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
-                          [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver},
-                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, SuitsSweeps},
-                          [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
+} ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, IsSeparable},  [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
+                          [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver}, [VP_WAY_STEPS] = {&VpCoarseSteps, SuitsSteps},
+                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, SuitsSweeps},     [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
 
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
 {
@@ -57,6 +60,7 @@ PetscErrorCode VpCoarseCaseComplete(VpLattice L, PetscBool uniform, VpCoarseCase
   PetscFunctionBegin;
   c->dim = L->domain->dim;
   c->cells = (double)L->ncell;
+  c->trees = (PetscBool)(L->domain->trees != NULL);
   if (uniform) PetscCall(VpBoxGridFind(L, c->n, c->extent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,7 @@
 #include "../level/level.h"
 #include <petscksp.h>
 
-typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE, VP_COARSE_VOLUMES } VpCoarseType;
+typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE, VP_COARSE_VOLUMES, VP_COARSE_STEPS } VpCoarseType;
 typedef struct VpCoarse_ *VpCoarse;
 /* parent: the object whose prefix and tab level a KSP takes */
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
@@ -29,12 +29,14 @@ typedef struct {
   PetscInt         ranks;   /* those with cells */
   int              n, dim;
   double           cells;
+  PetscBool        trees;     /* of a domain of trees */
   int32_t          extent[3]; /* VpBoxGridFind(); extent[0] = 0 if the coefficient is not uniform */
 } VpCoarseCase;
-/* Sets dim, cells and extent. Requires: the other members are set. uniform: whether the coefficient is */
+/* Sets dim, cells, trees and extent. Requires: the other members are set. uniform: whether the coefficient is */
 PetscErrorCode VpCoarseCaseComplete(VpLattice, PetscBool uniform, VpCoarseCase *);
-/* along lines (separable.c), by a dense matrix (dense.c), by finite volumes (volumes.c), by sweeps (sweeps.c), by a KSP (ksp.c) */
-typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
+/* along lines (separable.c), by a dense matrix (dense.c), by finite volumes (volumes.c), by steps of these and a sweep (steps.c), by sweeps
+   (sweeps.c), by a KSP (ksp.c) */
+typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_STEPS, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first way that suits the case. VpCoarseCreate() takes a later one if rounding errors or the partition rule it out. */
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *);
 /* *exact: whether the way that is expected is an inverse or a factorisation */

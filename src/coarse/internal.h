@@ -18,8 +18,8 @@ typedef struct {
   PetscInt (*stopped)(void *data);
   PetscErrorCode (*meet)(void *data, PetscBool flexible);
 } VpCoarseOps;
-/* separable.c, dense.c, sweeps.c, ksp.c, volumes.c */
-extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs, VpCoarseKSP, VpCoarseVolumes;
+/* separable.c, dense.c, sweeps.c, ksp.c, volumes.c, steps.c */
+extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs, VpCoarseKSP, VpCoarseVolumes, VpCoarseSteps;
 
 /* unknowns up to which VpCoarseKSP's default is an LU, which has more fill in 3D */
 static inline double VpDirectLimit(int dim)

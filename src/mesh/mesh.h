@@ -136,6 +136,8 @@ PetscErrorCode VpDomainCountVertices(VpDomain, VpTreeVertices *);
 PetscErrorCode VpDomainFindRegular(VpDomain); /* sets VpTrees.regular at the first call */
 /* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. *n: number of classes */
 PetscErrorCode VpDomainGetClasses(VpDomain, int32_t class_of[], int32_t *n);
+/* treecolors.c: color [nbox] so that trees which share a face have different ones, in the order of trees. *n <= 2 dim + 1: their number */
+PetscErrorCode VpDomainColorTrees(VpDomain, uint8_t color[], int *n);
 /* the turn of the box beyond a side */
 static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)
 {
@@ -463,13 +465,14 @@ PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
    and starts are those of one copy. coarser: n copies of the next coarser mesh, or NULL. Requires: the mesh is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* Creates an SF between two cuts of a mesh. Roots are the own cells of `from`, leaves the own cells of `to`, or all its local cells. */
-PetscErrorCode          VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
-PetscErrorCode          VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
-PetscErrorCode          VpMeshDestroy(VpMesh *);
-PetscInt                VpMeshRanks(VpMesh); /* how many ranks have cells */
+PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
+PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
+PetscErrorCode VpMeshDestroy(VpMesh *);
+PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
+/* whether all cells are in patches, or are trees, which are swept one by one on the coarsest level */
 static inline PetscBool VpMeshHasPatches(VpMesh mesh)
 {
-  return (PetscBool)(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->geometry->lattice));
+  return (PetscBool)(mesh->level >= 1 || mesh->geometry->domain->trees || VpEveryCellHasAPatch(mesh->geometry->lattice));
 }
 /* the entry of a side in the table of neighbours */
 static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)

@@ -3,22 +3,46 @@
 #include "internal.h"
 #include "../base/threads.h"
 
+enum { MOST_COLORS = 2 * (2 * 3 + 1) }; /* trees have the most */
+
 struct VpCellSweep_ {
   VpLevel    level;
   VpArrays   arrays;
   VpCellView view;
   int        ncolor;
-  PetscInt   cells;    /* of all ranks that are swept */
-  int32_t    start[4]; /* colour c is the view's cells [start[c], start[c+1]) */
+  uint8_t   *tree;                   /* [boxes] colours of trees; NULL: boxes */
+  PetscInt   cells;                  /* of all ranks that are swept */
+  int32_t    start[MOST_COLORS + 1]; /* colour c is the view's cells [start[c], start[c+1]) */
 };
 
-/* Neighbours differ in one direction's digit, hence in the sum. */
-static int ColorOf(VpMesh mesh, int ncolor, int32_t cell)
+/* Neighbours differ in one direction's digit, hence in the sum, or they are cells of different trees. */
+static int ColorOf(VpCellSweep sweep, int32_t cell)
 {
-  int sum = 0;
+  const VpMesh mesh = sweep->level->mesh;
+  int          sum = 0;
 
+  if (sweep->tree) {
+    if (mesh->level == 0) return sweep->tree[mesh->geometry->box[cell]];
+    for (int d = 0; d < mesh->dim; d++) sum += mesh->geometry->coord[3 * (size_t)cell + (size_t)d];
+    return sweep->tree[mesh->geometry->box[cell]] * 2 + sum % 2;
+  }
   for (int d = 0; d < mesh->dim; d++) sum += 2 - VpVertexDigit(mesh, cell, d);
-  return sum % ncolor;
+  return sum % sweep->ncolor;
+}
+
+/* Sets the number of colours, and those of trees. */
+static PetscErrorCode ColorTrees(VpCellSweep sweep)
+{
+  const VpMesh   mesh = sweep->level->mesh;
+  const VpDomain domain = mesh->geometry->domain;
+
+  PetscFunctionBegin;
+  sweep->ncolor = VpMeshSeams(mesh) ? 3 : 2;
+  if (!domain->trees) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(domain->nbox, &sweep->tree));
+  PetscCall(VpDomainColorTrees(domain, sweep->tree, &sweep->ncolor));
+  if (mesh->level > 0) sweep->ncolor *= 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the cells that are swept: those of patches whose coefficient is somewhere more than `ratio` times that of the cell */
@@ -98,7 +122,7 @@ static PetscErrorCode PlaceCells(VpCellSweep sweep, double ratio)
   else memset(swept, 1, (size_t)mesh->nown);
   for (int color = 0; color < sweep->ncolor; color++) {
     for (int32_t cell = 0; cell < mesh->nown; cell++) {
-      if (swept[cell] && ColorOf(mesh, sweep->ncolor, cell) == color) list[n++] = cell;
+      if (swept[cell] && ColorOf(sweep, cell) == color) list[n++] = cell;
     }
     sweep->start[color + 1] = n;
   }
@@ -117,7 +141,7 @@ PetscErrorCode VpCellSweepCreate(VpLevel level, double ratio, VpCellSweep *out)
   *out = sweep;
   sweep->level = VpReference(level);
   sweep->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  sweep->ncolor = VpMeshSeams(level->mesh) ? 3 : 2;
+  PetscCall(ColorTrees(sweep));
   PetscCall(VpTogether(level->mesh->comm, PlaceCells(sweep, ratio)));
   sweep->cells = sweep->start[sweep->ncolor];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sweep->cells, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
@@ -132,6 +156,7 @@ PetscErrorCode VpCellSweepDestroy(VpCellSweep *out)
   *out = NULL;
   if (!sweep) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArraysRelease(&sweep->arrays));
+  PetscCall(PetscFree(sweep->tree));
   PetscCall(VpLevelDestroy(&sweep->level));
   PetscCall(PetscFree(sweep));
   PetscFunctionReturn(PETSC_SUCCESS);

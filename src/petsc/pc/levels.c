@@ -106,7 +106,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
             reduce an error by 1e-4, or a KSP if 24 sweeps do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix of up to
-            10000 unknowns), `VPATCHDG_COARSE_VOLUMES` (finite volumes, one unknown per cell, with an algebraic multigrid; then a sweep), or
+            10000 unknowns), `VPATCHDG_COARSE_VOLUMES` (finite volumes, one unknown per cell, with an algebraic multigrid; then a
+            sweep), `VPATCHDG_COARSE_STEPS` (two steps of `KSPGCR`, in each of them finite volumes and a sweep), or
             `VPATCHDG_COARSE_AUTO` (the first method of the notes that is possible)
 
    Level: intermediate
@@ -117,6 +118,7 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
    exact inverse by fast diagonalisation  if the boxes form a grid, the coefficient is constant, and each rank of the level holds all of it
    exact inverse as a dense matrix        up to 10000 unknowns on a GPU, up to 512 on the host
    finite volumes                         if the next level would join coefficients that differ by more than -pc_vpatchdg_handover_ratio
+   steps                                  on trees that meet in any way
    sweeps                                 on GPUs
    KSP                                    on the host
 .ve

@@ -10,7 +10,7 @@ const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGS
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "auto", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
 const char *const VPatchDGMarkings[] = {"doerfler", "maximum", "VPatchDGMarking", "VPATCHDG_MARK_", NULL};
-const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "volumes", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
+const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "volumes", "steps", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGBases[] = {"auto", "legendre", "gauss", "VPatchDGBasis", "VPATCHDG_BASIS_", NULL};
 const char *const VPatchDGQuadratures[] = {"gauss", "lobatto", "VPatchDGQuadrature", "VPATCHDG_QUADRATURE_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
@@ -31,7 +31,8 @@ const char *const VpAskedTransports[] = {"auto", "mpi", "nccl", "host", "peer", 
 #define SAME(NAME) ((int)VPATCHDG_##NAME == (int)VP_##NAME)
 _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
 _Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W) && SAME(CYCLE_F) && SAME(CYCLE_AUTO), "VPatchDGCycleType and VpCycleType differ");
-_Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP) && SAME(COARSE_DENSE) && SAME(COARSE_VOLUMES),
+_Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP) && SAME(COARSE_DENSE) && SAME(COARSE_VOLUMES) &&
+                 SAME(COARSE_STEPS),
                "VPatchDGCoarse and VpCoarseType differ");
 _Static_assert(SAME(QUADRATURE_GAUSS) && SAME(QUADRATURE_LOBATTO), "VPatchDGQuadrature and VpQuadrature differ");
 _Static_assert((int)VPATCHDG_PRECISION_SINGLE == (int)VP_SINGLE && (int)VPATCHDG_PRECISION_DOUBLE == (int)VP_DOUBLE,
