@@ -192,16 +192,16 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 }
 
 /* Chooses the first rule that gives a coarser mesh, beginning with the rule that keeps boxes whole. An existing coarser mesh is taken.
-   *merges: boxes merge */
+   Trees are coarsened as they are refined, all together. *merges: boxes merge */
 static PetscErrorCode ChooseCoarsening(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
   const VpCoarsening *step = mesh->relation ? mesh->relation->step : NULL;
 
   PetscFunctionBegin;
-  *how = VP_COARSEN_WHOLE;
+  *how = mesh->geometry->domain->trees ? VP_COARSEN_FULL : VP_COARSEN_WHOLE;
   *merges = (PetscBool)(step && step->box);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !(step && step->coarse); i++) {
+  for (size_t i = *how == VP_COARSEN_FULL ? 2 : 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !(step && step->coarse); i++) {
     *how = ways[i];
     PetscCall(VpLatticeCoarsen(lattice, ways[i], &step));
     *merges = (PetscBool)(step->box != NULL);
