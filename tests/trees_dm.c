@@ -296,19 +296,23 @@ static PetscErrorCode SetUpTrees(const Trees *t, PetscBool apart)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUpPC(PCType type)
+static PetscErrorCode SetUpPC(PetscInt refine, PCType type, const char options[])
 {
-  DM  dm;
-  PC  pc;
-  Mat A;
+  DM           dm;
+  PC           pc;
+  Mat          A;
+  PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(NewByOptions(2, 2, 1, "-dm_vpatchdg_domain disc", &dm));
+  PetscCall(NewByOptions(2, 2, refine, "-dm_vpatchdg_domain disc", &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetType(pc, type));
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(TestOptionsPop(&own));
   PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -331,8 +335,9 @@ static PetscErrorCode Refusals(void)
 
   PetscFunctionBeginUser;
   PetscCall(LossesAreExpected());
-  Refused(SetUpPC(PCVPATCHDG), "-pc_type vpatchdg works on boxes, not on trees", "preconditioner");
-  Refused(SetUpPC(PCVPATCH), "-pc_type vpatch works on boxes, not on trees", "smoother");
+  Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local"), "the residual local works on boxes",
+          "local_residual");
+  Refused(SetUpPC(1, PCVPATCH, "-pc_vpatch_space dirichlet -pc_vpatch_residual local"), "the residual local works on boxes", "smoother");
   Refused(RefineSome(), "Cells of trees that meet in any way are refined all together", "adaptive_refinement");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30"), "-dm_vpatchdg_map maps boxes",
           "map");

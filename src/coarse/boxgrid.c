@@ -123,8 +123,8 @@ static PetscBool CountCells(VpLattice L, int d, const int32_t slot[], int32_t gr
   return PETSC_TRUE;
 }
 
-/* Sets start and extent. Ensures: extent[0] = 0 if the boxes form no grid, the boundary has more than one condition per normal, or lines
-   have more than VP_LONGEST_LINE values. */
+/* Sets start and extent. Ensures: extent[0] = 0 if the boxes form no grid or are trees, the boundary has more than one condition per
+   normal, or lines have more than VP_LONGEST_LINE values. */
 static PetscErrorCode MeasureLines(VpLattice L, int n, Grid *g, int32_t start[3][VP_LONGEST_LINE + 1], int32_t extent[3])
 {
   const int32_t most = VP_LONGEST_LINE / n;
@@ -132,7 +132,8 @@ static PetscErrorCode MeasureLines(VpLattice L, int n, Grid *g, int32_t start[3]
   PetscFunctionBegin;
   extent[0] = 0;
   extent[1] = extent[2] = 1;
-  if (L->ncell > PetscPowInt64(most, L->domain->dim) || !VpDomainIsByNormal(L->domain)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L->ncell > PetscPowInt64(most, L->domain->dim) || !VpDomainIsByNormal(L->domain) || L->domain->trees)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateGrid(L->domain, g));
   if (!g->grid[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < L->domain->dim; d++) {

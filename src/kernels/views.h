@@ -138,7 +138,7 @@ typedef struct {
   int32_t        nown, nsweep, nlocal;
   const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
                                          side, of a side that hangs (VP_HANGING), or of the level's end (VP_LEVEL_END) */
-  const uint8_t *turn;                /* [nown][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
+  const uint8_t *turn;                /* [nsweep][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */
@@ -166,6 +166,7 @@ typedef struct {
 /* The patches of a smoother. */
 typedef struct {
   const int32_t *patch;    /* [npatch][2^dim] cells */
+  const uint8_t *frame;    /* [npatch][2^dim] frames of the cells on the patch's axes (tables/turn.h); NULL: 0 */
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */

@@ -103,12 +103,12 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, const VpProblem *problem, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* least, most: those of FindRanges() */
-static PetscBool AreSame(int dim, const VpProblem *problem, const PetscReal least[], const PetscReal most[])
+/* least, most: those of FindRanges(). Where trees are turned, a direction goes on in others. */
+static PetscBool AreSame(VpMesh mesh, const VpProblem *problem, const PetscReal least[], const PetscReal most[])
 {
   PetscBool same = (PetscBool)(!problem->apart.reaction && !problem->apart.sides);
 
-  for (int d = 0; d < dim; d++) same = (PetscBool)(same && least[d] == most[d]);
+  for (int d = 0; d < mesh->dim; d++) same = (PetscBool)(same && least[d] == most[mesh->geometry->domain->trees ? 0 : d]);
   return same;
 }
 
@@ -127,7 +127,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindRanges(mesh, problem, least, most));
-  uniform = AreSame(mesh->dim, problem, least, most);
+  uniform = AreSame(mesh, problem, least, most);
   for (int d = 0; d < mesh->dim; d++) largest = PetscMax(largest, level->scale * most[d]);
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
   level->typical = uniform ? largest : ldexp(1, ilogb(largest));
@@ -139,7 +139,7 @@ PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
   const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
   const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
 
-  if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
+  if (next >= 0) return VpLevelCoefficient(level, next, VpMeshSideBeyond(level->mesh, cell, side) / 2);
   if (next != VP_LEVEL_END) return 0;
   if (!level->beyond || level->beyond[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
   return level->scale * level->beyond[at];
@@ -166,7 +166,7 @@ PetscErrorCode VpProblemIsUniform(VpMesh mesh, const VpProblem *problem, PetscBo
 
   PetscFunctionBegin;
   PetscCall(FindRanges(mesh, problem, least, most));
-  *uniform = AreSame(mesh->dim, problem, least, most);
+  *uniform = AreSame(mesh, problem, least, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

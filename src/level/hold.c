@@ -23,10 +23,12 @@ static PetscReal ComputeStiffness(const Holds *h, int32_t cell)
   return size;
 }
 
-/* width of the ways from a cell through the cell beyond a side along direction d */
-static PetscReal HoldThrough(const Holds *h, int32_t cell, int32_t beyond, int d)
+/* width of the ways from a cell through the cell beyond a side */
+static PetscReal HoldThrough(const Holds *h, int32_t cell, int32_t beyond, int side)
 {
-  return PetscMin(PetscMin(h->strength[d][cell], h->strength[d][beyond]), h->hold[beyond]);
+  const PetscReal *there = h->strength[VpMeshSideBeyond(h->mesh, cell, side) / 2];
+
+  return PetscMin(PetscMin(h->strength[side / 2][cell], there[beyond]), h->hold[beyond]);
 }
 
 static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
@@ -36,7 +38,7 @@ static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
   const PetscReal    size = VpGeometrySize(h->mesh->geometry, cell, side / 2);
   const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
 
-  if (beyond >= 0) return HoldThrough(h, cell, beyond, side / 2);
+  if (beyond >= 0) return HoldThrough(h, cell, beyond, side);
   return h->strength[side / 2][cell] * PetscMin(1, is->penalty + is->alpha * VpDomainAlpha(domain, beyond) * size);
 }
 
@@ -64,8 +66,7 @@ static PetscBool SweepHolds(const Holds *h)
       const VpFace *hang = &h->mesh->faces.face[i];
       const int     count = hang->kind == VP_FACE_COARSE ? 1 << (h->mesh->dim - 1) : 1;
 
-      for (int k = 0; k < count; k++)
-        WidenHold(h, hang->cell[0], HoldThrough(h, hang->cell[0], hang->cell[1 + k], hang->side / 2), &changed);
+      for (int k = 0; k < count; k++) WidenHold(h, hang->cell[0], HoldThrough(h, hang->cell[0], hang->cell[1 + k], hang->side), &changed);
     }
     ever = (PetscBool)(ever || changed);
   } while (changed);

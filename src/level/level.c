@@ -17,7 +17,7 @@ static PetscErrorCode PlaceNeighbors(VpLevel level)
     view->nlocal = mesh->nown + mesh->shared->n;
   }
   PetscCall(VpLevelPlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
-  if (mesh->turn) PetscCall(VpLevelPlaceMeshArray(level, mesh->turn, (size_t)mesh->nown * 2 * mesh->dim, "turns", &view->turn));
+  if (mesh->turn) PetscCall(VpLevelPlaceMeshArray(level, mesh->turn, (size_t)view->nsweep * 2 * mesh->dim, "turns", &view->turn));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,7 +15,8 @@ static PetscReal SizeBeyond(VpLevel level, int32_t cell, int side, int32_t beyon
   const VpMesh mesh = level->mesh;
 
   if (beyond == VP_LEVEL_END) return 2 * VpLatticeSize(mesh->geometry->lattice, VpGeometryBoxBeyond(mesh->geometry, cell, side), side / 2);
-  return beyond < 0 ? VpLevelAlpha(level, cell, side, beyond) : VpGeometrySize(mesh->geometry, beyond, side / 2);
+  return beyond < 0 ? VpLevelAlpha(level, cell, side, beyond)
+                    : VpGeometrySize(mesh->geometry, beyond, VpMeshSideBeyond(mesh, cell, side) / 2);
 }
 
 PetscReal VpLevelLargest(VpLevel level, int32_t cell)

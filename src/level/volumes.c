@@ -31,8 +31,9 @@ static double Conductance(VpLevel level, int32_t cell, int side, double area)
 static void AddBeyond(VpLevel level, int32_t cell, int side, int32_t beyond, Side *s)
 {
   const VpGeometry g = level->mesh->geometry;
-  const double     area = VpGeometryArea(g, cell, side), common = PetscMin(area, VpGeometryArea(g, beyond, side));
-  const double     mine = Conductance(level, cell, side, common), its = Conductance(level, beyond, side, common);
+  const int        there = VpMeshSideBeyond(level->mesh, cell, side);
+  const double     area = VpGeometryArea(g, cell, side), common = PetscMin(area, VpGeometryArea(g, beyond, there));
+  const double     mine = Conductance(level, cell, side, common), its = Conductance(level, beyond, there, common);
 
   s->cell[s->n] = beyond;
   s->flux[s->n] = VpHarmonicMean(mine, its);

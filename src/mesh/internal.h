@@ -141,6 +141,25 @@ PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4]);
 /* adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1 */
 PetscErrorCode VpAddAround(VpLattice, VpRange own, PetscBool corners, int64_t cell, VpCellSet *);
 
+/* trees/star.c: The cells around a vertex that is regular, by their positions. Each has a frame (tables/turn.h) on the directions of the
+   cell from which they were found. */
+typedef struct {
+  int64_t cell[8]; /* [2^dim] as VpSides numbers cells, at position x + 2 y + 4 z */
+  uint8_t frame[8];
+} VpStar;
+/* how to go from cell to cell: beyond() returns the cell beyond a side, or a negative number, and sets *turn to how it is turned, if it is
+   (*turn is 0 before) */
+typedef struct {
+  int dim;
+  int64_t (*beyond)(const void *context, int64_t cell, int side, int *turn);
+  const void *context;
+} VpSides;
+VpSides VpLatticeSides(VpLattice); /* cells are positions */
+VpSides VpMeshSides(VpMesh);       /* cells are local numbers below nsweep */
+/* finds the cells around a corner of a cell, which has a bit for each direction. False unless that is a regular vertex inside the domain
+   with known cells */
+PetscBool VpFindStar(const VpSides *, int64_t cell, int corner, VpStar *);
+
 /* n questions to other ranks */
 typedef struct {
   PetscInt     n;

@@ -29,7 +29,7 @@
    beyond own cells' faces: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `faces`
    list it.
 
-   A mesh of trees (VpDomain.trees) has these ghosts, too, and beyond nface only relatives of cells.
+   In a mesh of trees (VpDomain.trees) a layer consists of all cells that share a side, or a regular vertex, with the layer before.
 
    A level of an adaptive mesh (adaptivelevels.c) has the cells of one depth, leaves and those that were refined:
 
@@ -355,7 +355,7 @@ struct VpMesh_ {
   PetscInt   *starts;            /* [size+1] global positions of the first own cells of all ranks */
   int32_t     nown, nface, nsweep, nhalo, nlocal;
   int32_t    *neighbor; /* [VpMeshKnown()][2 dim] the local cell beyond a side, or another code (tables/side.h), never VP_UNKNOWN */
-  uint8_t    *turn;     /* [nown][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
+  uint8_t    *turn;     /* [VpMeshKnown()][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
   int64_t     ninner;   /* sides of own cells beyond which there are cells */
   VpFaces     faces;    /* sides of own cells that hang, in the order of the cells; none unless adaptive */
   VpGeometry  geometry;
@@ -375,12 +375,12 @@ static inline PetscBool VpMeshIsAdaptive(VpMesh mesh)
 {
   return (PetscBool)(mesh->forest != NULL);
 }
-/* The cells that have neighbours. Adaptive meshes and those of trees have no other ghosts than the cells beyond own cells' sides. */
+/* The cells that have neighbours. Adaptive meshes have no other ghosts than the cells beyond own cells' sides. */
 static inline int32_t VpMeshKnown(VpMesh mesh)
 {
-  return VpMeshIsAdaptive(mesh) || mesh->geometry->domain->trees ? mesh->nown : mesh->nsweep;
+  return VpMeshIsAdaptive(mesh) ? mesh->nown : mesh->nsweep;
 }
-/* how the cell beyond an own cell's side is turned, and that cell's side there */
+/* how the cell beyond a cell's side is turned, and that cell's side there */
 static inline int VpMeshTurn(VpMesh mesh, int32_t cell, int side)
 {
   return mesh->turn ? mesh->turn[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side] : 0;
@@ -494,12 +494,24 @@ PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void 
 
 const char *VpForestVersion(void); /* p4est's */
 
+/* trees/colors.c: colours of the vertices of trees' cells, so that no cell has two vertices of one colour. Vertices in the middle of a
+   parent have the last colour, and those of parents the first one, unless some tree has one cell along a direction. */
+typedef struct {
+  int      ncolor;
+  uint8_t *color; /* [nbox][4^dim] */
+} VpTreeColoring;
+PetscErrorCode VpTreeColoringCreate(VpLattice, VpTreeColoring *);
+PetscErrorCode VpTreeColoringDestroy(VpTreeColoring *);
+int            VpTreeColorAt(VpLattice, const VpTreeColoring *, int32_t box, const int32_t vertex[]); /* vertex [dim]: its coordinates */
+
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Those of one colour share no cell. A sweep takes the
    last colour first, which tiles a box. Inside a colour: first the patches that touch no ghost, then others; of either, mixed ones last.
 
    A colour is a number with one digit for each direction, which says of the vertex: 0 even, 1 odd. Around a periodic direction with an odd
    number of cells they cannot alternate. There vertices on one side of a box are the seam, and digits are 0 seam, 1 even, 2 odd. The digit
-   of the thinnest direction is lowest; of equally thin ones periodic directions come before others, then x before y before z. */
+   of the thinnest direction is lowest; of equally thin ones periodic directions come before others, then x before y before z.
+
+   Trees have the colours of VpTreeColoring. Where trees meet there are patches at regular vertices only. */
 typedef struct {
   int      dim, ncolor;
   int      digits[3], place[3]; /* along d a colour c has the digit c / place[d] % digits[d] */
@@ -507,6 +519,8 @@ typedef struct {
   int32_t  start[VP_MOST_COLORS + 1]; /* colour c is [start[c], start[c+1]) */
   int32_t  inner[VP_MOST_COLORS];     /* the patches [start[c], inner[c]) touch no ghost */
   int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
+  uint8_t *frame;                     /* [n][2^dim] frames of the cells on the patch's axes (tables/turn.h), which are the directions of its
+                                         lowest cell; NULL: 0, and in a selection */
   uint8_t *side;                      /* [n][2 dim] VpSide; NULL in a selection */
   uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_MODE_REPLACE only if the patch is replaceable */
   uint8_t *cover;                     /* [c / VP_COVER_COLORS][nlocal] bit c % VP_COVER_COLORS: a patch of colour c holds the cell */

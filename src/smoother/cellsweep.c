@@ -58,14 +58,14 @@ typedef struct {
 
 /* How much stiffer a patch is than the cell of it that is softest beside it. The tables' mass has the steps of the coefficient, and with it
    the patch's reaction. */
-static double Stiffness(VpLevel level, const int32_t cell[])
+static double Stiffness(VpLevel level, const int32_t cell[], const uint8_t frame[])
 {
   const int dim = level->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
   double    sigma[3], reaction, most = 1;
   VpFit     fit;
 
-  VpPatchCoefficients(level, cell, a, beyond);
+  VpPatchCoefficients(level, cell, frame, a, beyond);
   VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, sigma);
   reaction = VpPatchReaction(level, cell, &fit);
   for (int c = 0; c < 1 << dim; c++) {
@@ -85,8 +85,12 @@ static void FindStiff(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Choice *choice = (const Choice *)context;
 
-  for (int32_t p = first; p < last; p++)
-    choice->stiff[p] = Stiffness(choice->level, choice->patches->cell + ((size_t)p << choice->patches->dim)) > choice->ratio;
+  for (int32_t p = first; p < last; p++) {
+    const size_t at = (size_t)p << choice->patches->dim;
+
+    choice->stiff[p] =
+      Stiffness(choice->level, choice->patches->cell + at, choice->patches->frame ? choice->patches->frame + at : NULL) > choice->ratio;
+  }
 }
 
 /* swept[c] = whether own cell c is swept */

@@ -5,17 +5,17 @@ enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that the key of a patch's
 #define KEPT_UNIT 0x1p-40                   /* unit of numbers that are not rounded: it removes what rounding errors leave of 0 */
 #define SLACK     1e-9                      /* Products whose relative difference is smaller are equal up to rounding errors. */
 
-void VpPatchCoefficients(VpLevel level, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3])
+void VpPatchCoefficients(VpLevel level, const int32_t cell[], const uint8_t frame[], PetscReal a[][3], PetscReal beyond[][3])
 {
   const int dim = level->mesh->dim;
 
   for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
-      const int       side = 2 * d + (c >> d & 1);
+      const int       side = VpFrameSide(frame ? frame[c] : 0, 2 * d + (c >> d & 1));
       const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
       const PetscReal robin = level->scale * VpProblemRobin(&level->problem, cell[c], side);
 
-      a[c][d] = VpLevelCoefficient(level, cell[c], d);
+      a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
       beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : a[c][d];
     }
   }

@@ -33,7 +33,7 @@ static void FitBeyond(VpLevel fine, const VpFace *interface, double largest, VpF
   double    most;
 
   for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + FineOf(c, interface->side / 2)];
-  VpPatchCoefficients(fine, cell, a, beyond);
+  VpPatchCoefficients(fine, cell, NULL, a, beyond);
   VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, times);
   most = PetscMax(times[0], PetscMax(times[1], dim == 3 ? times[2] : 0));
   for (int d = 0; d < dim; d++) {

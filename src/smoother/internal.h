@@ -19,7 +19,8 @@
 typedef struct {
   double step[3], skew[3], face[3][2];
 } VpFit;
-void   VpPatchCoefficients(VpLevel, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3]); /* of a patch's cells */
+/* of a patch's cells, along the patch's axes; frame: of the cells, NULL: 0 */
+void   VpPatchCoefficients(VpLevel, const int32_t cell[], const uint8_t frame[], PetscReal a[][3], PetscReal beyond[][3]);
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without sigma */
 double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 /* The reaction that a patch has, times VpFitMass(). Where cells have their own, the mean is right. */

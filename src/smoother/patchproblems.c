@@ -15,6 +15,29 @@ static void SetWords(const VpPatchKey *problem, uint64_t word[NWORD])
   word[VP_FDM_WORDS] = VpWord(problem->ratio);
 }
 
+/* the key along d of a patch in trees, without regard to its coefficient. At a mixed side it has the size of the cells beyond, or of the
+   patch's own cells if there are none. */
+static VpFdmKey ProblemKeyInTrees(const VpPatchProblems *problems, int32_t p, int d)
+{
+  const VpLevel  level = problems->level;
+  const VpMesh   mesh = level->mesh;
+  const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
+  const uint8_t *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << mesh->dim) : NULL;
+  VpFdmKey       key = {.step = 0};
+
+  for (int c = 0; c < 1 << mesh->dim; c++) {
+    const int     s = c >> d & 1, side = VpFrameSide(frame ? frame[c] : 0, 2 * d + s);
+    const int32_t beyond = VpMeshNeighbor(mesh, cell[c], side);
+
+    key.side[s] = (VpSide)problems->patches->side[(size_t)p * 2 * (size_t)mesh->dim + (size_t)(2 * d + s)];
+    key.h[s] = VpGeometrySize(mesh->geometry, cell[c], side / 2);
+    if (beyond >= 0) key.h_beyond[s] = VpGeometrySize(mesh->geometry, beyond, VpMeshSideBeyond(mesh, cell[c], side) / 2);
+    else if (key.side[s] != VP_SIDE_MIXED) key.h_beyond[s] = VpProblemAlpha(&level->problem, mesh->geometry->domain, beyond);
+    else if (key.h_beyond[s] <= 0) key.h_beyond[s] = key.h[s];
+  }
+  return key;
+}
+
 /* size of the cells beyond a mixed side, or of the patch's own cells if there are none */
 static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
 {
@@ -57,22 +80,37 @@ static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
   return key;
 }
 
-static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
+/* the same in boxes */
+static VpFdmKey ProblemKeyInBoxes(const VpPatchProblems *problems, int32_t p, int d)
 {
   const VpMesh   mesh = problems->level->mesh;
   const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
-  const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
   VpFdmKey       key = ProblemKeyAt(problems->level, mesh->geometry->box[cell[0]], VpGeometryZone(mesh->geometry, cell[0], d), d);
+
+  for (int s = 0; s < 2; s++) {
+    key.side[s] = side[2 * d + s];
+    if (key.side[s] == VP_SIDE_LEVEL_END) key.h_beyond[s] *= 2;
+    if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = MixedSizeBeyond(mesh, cell, 2 * d + s);
+  }
+  return key;
+}
+
+static inline PetscBool AreInTrees(const VpPatchProblems *problems)
+{
+  return (PetscBool)(problems->level->mesh->geometry->domain->trees != NULL);
+}
+
+static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
+{
+  const VpFit *fit = problems->fit ? &problems->fit[p] : NULL;
+  VpFdmKey     key = (AreInTrees(problems) ? ProblemKeyInTrees : ProblemKeyInBoxes)(problems, p, d);
 
   if (fit) {
     key.step = fit->step[d];
     key.skew = fit->skew[d];
   }
   for (int s = 0; s < 2; s++) {
-    key.side[s] = side[2 * d + s];
-    if (key.side[s] == VP_SIDE_LEVEL_END) key.h_beyond[s] *= 2;
-    if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = MixedSizeBeyond(mesh, cell, 2 * d + s);
     if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_LEVEL_END ||
                 (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
@@ -106,10 +144,11 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
 
   for (int32_t p = first; p < last; p++) {
     const int32_t *cell = problems->patches->cell + ((size_t)p << dim);
+    const uint8_t *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << dim) : NULL;
     PetscReal      a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
     double        *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
 
-    VpPatchCoefficients(level, cell, a, beyond);
+    VpPatchCoefficients(level, cell, frame, a, beyond);
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
@@ -173,6 +212,11 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   const uint8_t         *side = problems->patches->side;
 
   if (problems->fit && memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit))) return PETSC_FALSE;
+  for (int d = 0; d < problems->patches->dim && AreInTrees(problems); d++) {
+    const VpFdmKey key = ProblemKeyInTrees(problems, p, d), same = ProblemKeyInTrees(problems, other, d);
+
+    if (memcmp(key.h, same.h, sizeof(key.h)) || memcmp(key.h_beyond, same.h_beyond, sizeof(key.h_beyond))) return PETSC_FALSE;
+  }
   return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
@@ -211,7 +255,7 @@ static PetscBool HasMixedSide(const void *context, int32_t p)
 }
 
 /* Sets problems->type. Patches whose first cells share box and zone have the same problems unless coefficients differ, sides are mixed, or
-   the level is partial. */
+   the level is partial or one of trees. */
 static PetscErrorCode FindProblems(VpPatchProblems *problems)
 {
   const VpPatches  *patches = problems->patches;
@@ -229,7 +273,8 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
 
   PetscFunctionBegin;
   if (!VpLevelIsUniform(problems->level)) PetscCall(FitPatches(problems)); /* collective, also on ranks without patches */
-  PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) ? VpNumberBySample : VpNumberByBox)(&numbering, problems->type));
+  PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) || AreInTrees(problems) ? VpNumberBySample
+                                                                                          : VpNumberByBox)(&numbering, problems->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

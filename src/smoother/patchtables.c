@@ -161,6 +161,7 @@ static PetscErrorCode FillView(const Solved *solved, VpArrays *arrays, VpPatchVi
   *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelRest(level), .cutoff = IsSingular(level) ? 0 : -1};
   view->common = FindCommon(problems, (PetscBool)(level->view.unit != NULL));
   PetscCall(VpPlaceArray(arrays, patches->cell, n << dim, "patches", &view->patch));
+  if (patches->frame) PetscCall(VpPlaceArray(arrays, patches->frame, n << dim, "patches", &view->frame));
   PetscCall(VpPlaceArray(arrays, problems->type, n * dim, "patches", &view->type));
   PetscCall(VpPlaceArray(arrays, patches->cover, VpPatchesCovers(patches) * level->mesh->nlocal, "patches", &view->cover));
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
@@ -203,6 +204,7 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
   PetscFunctionBegin;
   *to = *view;
   to->plans = NULL;
+  to->frame = NULL;
   PetscCall(PetscMalloc3(n * dim, &type, n * (dim + 1), &factor, n, &replaceable));
   for (size_t i = 0; i < n; i++) {
     const size_t p = some->whole[i];

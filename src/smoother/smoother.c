@@ -89,13 +89,15 @@ static PetscErrorCode CreateNear(VpSmoother smoother, const VpPatchProblems *pro
 
 static PetscErrorCode CreateSubsets(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
 {
-  Subset *corners = &smoother->subset[SUBSET_CORNERS], *ends = &smoother->subset[SUBSET_ENDS];
+  const VpMesh mesh = smoother->level->mesh;
+  Subset      *corners = &smoother->subset[SUBSET_CORNERS], *ends = &smoother->subset[SUBSET_ENDS];
 
   PetscFunctionBegin;
   PetscCall(CreateWhole(smoother, problems, residual));
-  if (repeats && !VpMeshSeams(smoother->level->mesh)) PetscCall(CreateNear(smoother, problems, VP_NEAR_CORNERS, residual, corners));
+  if (repeats && !VpMeshSeams(mesh) && !mesh->geometry->domain->trees)
+    PetscCall(CreateNear(smoother, problems, VP_NEAR_CORNERS, residual, corners));
   if (corners->count) smoother->repeats = repeats;
-  if (VpMeshIsPart(smoother->level->mesh)) PetscCall(CreateNear(smoother, problems, VP_NEAR_ENDS, residual, ends));
+  if (VpMeshIsPart(mesh)) PetscCall(CreateNear(smoother, problems, VP_NEAR_ENDS, residual, ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,6 +116,8 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionBegin;
   PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
              "Patch space %d does not go with residual %d or with degree %d", (int)space, (int)residual, level->problem.degree);
+  PetscCheck(!level->mesh->turn || !VpIsDevice(level->backend), level->mesh->comm, PETSC_ERR_SUP,
+             "Patches of trees that are turned against one another are solved on the host: use -dm_vpatchdg_backend host");
   PetscCall(PetscNew(&smoother));
   *out = smoother;
   smoother->level = VpReference(level);

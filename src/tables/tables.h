@@ -9,7 +9,7 @@
    row-major. */
 #pragma once
 #include <petscsys.h>
-#include "side.h"
+#include "turn.h"
 
 #define VP_MAX_DEGREE 8
 #define VP_MAX_N      (VP_MAX_DEGREE + 1)
@@ -142,6 +142,20 @@ VP_SIZE int VpMirror(int n, int nt, int i)
 VP_SIZE int VpMirrorSign(int n, int nt, int i)
 {
   return nt < VpDenseLayers(n) || i % 2 == 0 ? 1 : -1;
+}
+/* the number, among the values of a cell with a frame, of value i of n^dim along the frame's axes, and its sign there */
+VP_SIZE int VpFrameValue(int dim, int n, int nt, int frame, int i, int *sign)
+{
+  int value = 0, stride = 1;
+
+  *sign = 1;
+  for (int d = 0; d < dim; d++, stride *= n) {
+    const int axis = VpFrameAxis(frame, d), at = (axis == 0 ? i : axis == 1 ? i / n : i / (n * n)) % n;
+
+    if (VpFrameFlips(frame, d)) *sign *= VpMirrorSign(n, nt, at);
+    value += (VpFrameFlips(frame, d) ? VpMirror(n, nt, at) : at) * stride;
+  }
+  return value;
 }
 /* offset of a side's g in a line's table, which begins with D; size of the table [numbers] */
 VP_SIZE int VpLineSide(int n, int side)

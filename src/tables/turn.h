@@ -42,3 +42,52 @@ VP_SIZE void VpTurnCross(int dim, const int32_t n[], int side, int turn, const i
     to[axis] = d == side / 2 ? (VpTurnSide(side, turn) % 2 ? n[axis] - 1 : 0) : along;
   }
 }
+
+/* How a cell lies in other directions than its own, those of a patch or of a cell beside it. A frame is a number of bits, and 0 where both
+   are the same:
+
+     bit 5       The cell's directions but the first lie along the axes that are left in descending order, not in ascending order.
+     bits 3, 4   the axis along which the cell's first direction lies
+     bits 0-2    The cell's direction runs against its axis. */
+VP_SIZE int VpFrameAxis(int frame, int d)
+{
+  const int first = frame >> 3 & 3, low = first == 0, high = first == 2 ? 1 : 2;
+
+  return d == 0 ? first : (d == 1) != (frame >> 5 & 1) ? low : high;
+}
+VP_SIZE int VpFrameFlips(int frame, int d)
+{
+  return frame >> d & 1;
+}
+/* axis [3]; in 2D the last one is 2 */
+VP_SIZE int VpFrameOf(const int axis[3], int flips)
+{
+  return (axis[1] > axis[2]) << 5 | axis[0] << 3 | flips;
+}
+/* the direction of a cell along an axis, and the cell's side towards that end of the axis */
+VP_SIZE int VpFrameDirection(int frame, int axis)
+{
+  int d = 0;
+
+  while (VpFrameAxis(frame, d) != axis) d++;
+  return d;
+}
+VP_SIZE int VpFrameSide(int frame, int side)
+{
+  const int d = VpFrameDirection(frame, side / 2);
+
+  return 2 * d + ((side & 1) ^ VpFrameFlips(frame, d));
+}
+/* the frame, on the same axes, of the cell beyond a side of a cell with a frame */
+VP_SIZE int VpFrameBeyond(int dim, int frame, int side, int turn)
+{
+  int axis[3] = {0, 1, 2}, flips = 0;
+
+  for (int d = 0; d < dim; d++) {
+    const int there = VpTurnAxis(side, turn, d);
+
+    axis[there] = VpFrameAxis(frame, d);
+    flips |= (VpFrameFlips(frame, d) ^ VpTurnFlips(side, turn, d)) << there;
+  }
+  return VpFrameOf(axis, flips);
+}

@@ -32,6 +32,38 @@ INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind)
   return (const REAL *)view->traces + (end * 2 + kind) * nt;
 }
 
+/* to[i] = value i, along the axes on which a cell has a frame, of the cell's values u; back: the other way */
+OUTLINE void TurnValues(const int n, int nt, int frame, int back, const REAL *u, REAL *to)
+{
+  int  at[3][VP_MAX_N];
+  REAL sign[3][VP_MAX_N];
+
+  for (int d = 0, stride = 1; d < 3; d++, stride *= n) {
+    const int axis = VpFrameAxis(frame, d), flips = VpFrameFlips(frame, d);
+
+    for (int i = 0; i < n; i++) {
+      at[axis][i] = (flips ? VpMirror(n, nt, i) : i) * stride;
+      sign[axis][i] = flips ? (REAL)VpMirrorSign(n, nt, i) : 1;
+    }
+  }
+  for (int i = 0; i < Power(n); i++) {
+    const int  x = i % n, y = i / n % n, z = i / (n * n), own = at[0][x] + at[1][y] + (DIM == 3 ? at[2][z] : 0);
+    const REAL s = sign[0][x] * sign[1][y] * (DIM == 3 ? sign[2][z] : 1);
+
+    to[back ? own : i] = s * u[back ? i : own];
+  }
+}
+
+/* the values u of the cell beyond a side, along the directions of the cell; turned: a place for them */
+INLINE const REAL *ValuesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *u, REAL *turned)
+{
+  const int turn = view->turn ? view->turn[(size_t)cell * 2 * DIM + (size_t)side] : 0;
+
+  if (!turn || u == zero_cell) return u;
+  TurnValues(n, view->nt, VpFrameBeyond(DIM, 0, side, turn), 0, u, turned);
+  return turned;
+}
+
 INLINE int IsEven(const int n, const REAL *D)
 {
   const REAL *g = D + VpLineSide(n, 0);

@@ -21,16 +21,24 @@ INLINE void FindNeighbors(const Vector *v, const int n, int32_t cell, const REAL
   for (int i = 0; i < 2 * DIM; i++) beyond[i] = CellValues(v, n, v->view->neighbor[(size_t)cell * 2 * DIM + (size_t)i]);
 }
 
+/* Brings the values beyond a cell's sides to its directions. turned [2 dim]: places for them */
+INLINE void TurnNeighbors(const VpView *view, const int n, int32_t cell, const REAL *beyond[], REAL turned[][VALUES])
+{
+  for (int i = 0; i < 2 * DIM; i++) beyond[i] = ValuesBeyond(view, n, cell, i, beyond[i], turned[i]);
+}
+
 INLINE void ApplyCells(const Vector *v, const int n, const int nt, int32_t first, int32_t last, const REAL *b, REAL *y)
 {
   const VpView *view = v->view;
   const size_t  N = (size_t)Power(n);
   XColumns      X = {0};
+  REAL          turned[2 * DIM][VALUES];
 
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *beyond[2 * DIM], *ahead[2 * DIM], *line[DIM];
 
     FindNeighbors(v, n, cell, beyond);
+    if (view->turn) TurnNeighbors(view, n, cell, beyond, turned);
     FindNeighbors(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
     for (int d = 0; d < DIM; d++) line[d] = Line(view->lines, n, view->line[(size_t)cell * DIM + (size_t)d]);
     Prepare(view, n, nt, line, &X);

@@ -14,6 +14,7 @@ typedef struct {
   const REAL        *b;
   REAL              *x[2];
   int                at[CORNERS][VALUES]; /* index in the patch of value i of the cell at position p */
+  REAL              *turned;              /* [W][n^dim] values in the directions of others, scratch */
   XColumns           X[2];                /* last made for lower and for upper cells of patches along x */
 } Sweep;
 
@@ -43,6 +44,7 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
   const int     nt = VpThinLayers(n, DIM);
   const VpView *view = s->view;
   const REAL   *beyond[2 * DIM], *line[DIM];
+  REAL          turned[2 * DIM][VALUES];
 
   for (int d = 0; d < DIM; d++) {
     const int     outer = p >> d & 1;
@@ -51,7 +53,7 @@ INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
     for (int side = 0; side < 2; side++) {
       const int32_t c = Neighbor(s, cell, 2 * d + side);
       const int     absent = c < 0 || (s->mode == VP_MODE_LOCAL && side == outer);
-      beyond[2 * d + side] = absent ? zero_cell : CurrentValues(s, n, c);
+      beyond[2 * d + side] = absent ? zero_cell : ValuesBeyond(view, n, cell, 2 * d + side, CurrentValues(s, n, c), turned[2 * d + side]);
     }
     if (s->mode == VP_MODE_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) line[d] = Line(s->patches->drop, n, 2 * entry + outer);
     else line[d] = Line(view->lines, n, entry);
@@ -76,7 +78,7 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
 
   for (int l = 0; l < W; l++) {
     const int32_t c = Neighbor(s, cell[l], side);
-    halo.beyond[l] = c < 0 ? zero_cell : CurrentValues(s, n, c);
+    halo.beyond[l] = c < 0 ? zero_cell : ValuesBeyond(view, n, cell[l], side, CurrentValues(s, n, c), s->turned + l * Power(n));
     any |= c >= 0;
     ends |= EndsAt(s, j[l], cell[l], side);
   }
@@ -100,13 +102,51 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
   SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
 }
 
-/* the mode that patches j[0..W) take */
-INLINE VpResidualMode ModeOf(const Sweep *s, const int32_t j[W])
+/* whether cells of patches j[0..W) have other directions than their patch */
+INLINE int AreTurned(const Sweep *s, const int32_t j[W])
 {
-  int bits = s->patches->replaceable != NULL;
+  int turned = 0;
+
+  for (int l = 0; s->patches->frame && l < W; l++)
+    for (int p = 0; p < CORNERS; p++) turned |= s->patches->frame[(size_t)j[l] * CORNERS + (size_t)p];
+  return turned;
+}
+
+/* the mode that patches j[0..W) take */
+INLINE VpResidualMode ModeOf(const Sweep *s, const int32_t j[W], int turned)
+{
+  int                  bits = s->patches->replaceable != NULL;
+  const VpResidualMode mode = turned && s->mode == VP_MODE_REPLACE ? VP_MODE_CORRECT : s->mode;
 
   for (int l = 0; bits && l < W; l++) bits = s->patches->replaceable[j[l]];
-  return VpPatchMode(s->mode, (uint8_t)bits);
+  return turned ? mode : VpPatchMode(mode, (uint8_t)bits);
+}
+
+/* Replaces the values b of cells at position p of patches j[0..W) by those along the patches' axes. */
+INLINE void TurnCells(const Sweep *s, const int n, const int32_t j[W], int p, const REAL *b[W])
+{
+  for (int l = 0; l < W; l++) {
+    const int frame = s->patches->frame[(size_t)j[l] * CORNERS + (size_t)p];
+
+    if (!frame) continue;
+    TurnValues(n, s->view->nt, frame, 0, b[l], s->turned + l * Power(n));
+    b[l] = s->turned + l * Power(n);
+  }
+}
+
+/* Adds corrections of cells at position p to old values, in the directions of the cells: x = old + v. r [W][n^dim]: scratch */
+INLINE void StoreTurned(const Sweep *s, const int n, const int32_t j[W], int p, const V v[], const REAL *const old[W], REAL *const x[W],
+                        REAL r[])
+{
+  const int N = Power(n);
+  REAL     *to[W];
+
+  for (int l = 0; l < W; l++) to[l] = s->turned + l * N;
+  StoreCells(N, v, s->at[p], NULL, to);
+  for (int l = 0; l < W; l++) {
+    TurnValues(n, s->view->nt, s->patches->frame[(size_t)j[l] * CORNERS + (size_t)p], 1, to[l], r);
+    for (int i = 0; i < N; i++) x[l][i] = old[l][i] + r[i];
+  }
 }
 
 /* Lists what patches j[0..W) read and write, to prefetch it. Longer cells need no prefetch, and would not fit into the cache next to the
@@ -132,7 +172,8 @@ INLINE void ListAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
 /* Solves on patches j[0..W). next[0..W): the patches that follow; scratch: u [n]^dim, v [m]^dim, r [W][n]^dim */
 INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
-  const VpResidualMode mode = ModeOf(s, j);
+  const int            turned = AreTurned(s, j);
+  const VpResidualMode mode = ModeOf(s, j, turned);
   const int            N = Power(n), residual = mode == VP_MODE_CORRECT || mode == VP_MODE_LOCAL;
   Ahead                ahead;
 
@@ -147,6 +188,7 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
       b[l] = r + l * N;
       CellResidual(s, n, cell[l], p, r + l * N);
     }
+    if (turned) TurnCells(s, n, j, p, b);
     LoadCells(N, 0, N, b, s->at[p], v);
     for (int d = 0; d < DIM && mode == VP_MODE_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
   }
@@ -161,7 +203,8 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
       old[l] = CurrentValues(s, n, cell);
       x[l] = NextValues(s, n, cell);
     }
-    StoreCells(N, v, s->at[p], mode == VP_MODE_REPLACE ? NULL : old, x);
+    if (turned) StoreTurned(s, n, j, p, v, old, x, r);
+    else StoreCells(N, v, s->at[p], mode == VP_MODE_REPLACE ? NULL : old, x);
   }
 }
 
@@ -219,8 +262,8 @@ INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t coun
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
     V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
-    REAL   r[W * CELL(N)], inverse[CELL(2 * N)]; \
-    Sweep  s = {.view = view, .patches = patches, .mode = mode, .done = done, .b = b, .x = {x[0], x[1]}}; \
+    REAL   r[W * CELL(N)], turned[W * CELL(N)], inverse[CELL(2 * N)]; \
+    Sweep  s = {.view = view, .patches = patches, .mode = mode, .done = done, .b = b, .x = {x[0], x[1]}, .turned = turned}; \
     Solver solver = {.contract = Contract##k, .inverse = inverse}; \
     for (int d = 0; d < DIM; d++) { \
       for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \

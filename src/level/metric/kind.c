@@ -53,6 +53,7 @@ PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetr
   PetscCall(VpLatticeDestroy(&c.boxes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
   m->boxes = most[1] / -most[0];
+  m->trees = (PetscBool)(mesh->geometry->domain->trees != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,5 +68,6 @@ double VpMetricIterations(const VpMetric m, VpMetricKind kind)
 VpMetricKind VpMetricChoose(const VpMetric m, VpMetricKind asked, double unlike)
 {
   if (asked != VP_METRIC_AUTO) return asked;
+  if (m->trees) return VP_METRIC_CELL; /* With means over trees it takes more than is foretold. */
   return VpMetricIterations(m, VP_METRIC_CONST) <= unlike * VpMetricIterations(m, VP_METRIC_CELL) ? VP_METRIC_CONST : VP_METRIC_CELL;
 }

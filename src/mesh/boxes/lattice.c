@@ -136,11 +136,11 @@ static PetscErrorCode SetParities(VpLattice L, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Along directions with even numbers of cells, parities need no table. Directions of trees are no directions of the whole lattice. */
+/* Along directions with even numbers of cells, parities need no table. Vertices of trees have colours of their own (VpTreeColoring). */
 static PetscErrorCode SetVertices(VpLattice L)
 {
   PetscFunctionBegin;
-  L->alternates = (PetscBool)!L->domain->trees;
+  L->alternates = PETSC_TRUE;
   if (L->domain->trees) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool even = PETSC_TRUE;

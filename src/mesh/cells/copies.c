@@ -32,7 +32,7 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
   PetscCall(VpMallocLarge(3 * (size_t)many->nlocal, &many->geometry->coord));
   PetscCall(VpMallocLarge(many->nlocal, &many->geometry->zone));
   PetscCall(VpMallocLarge((size_t)VpMeshKnown(many) * nside, &many->neighbor));
-  if (mesh->turn) PetscCall(VpMallocLarge((size_t)many->nown * nside + 1, &many->turn));
+  if (mesh->turn) PetscCall(VpMallocLarge((size_t)VpMeshKnown(many) * nside + 1, &many->turn));
   for (int32_t k = 0; k < n; k++) {
     for (int32_t c = 0; c < mesh->nlocal; c++) {
       const size_t to = (size_t)CopyOf(mesh, n, k, c);
@@ -42,7 +42,7 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
       memcpy(many->geometry->coord + 3 * to, mesh->geometry->coord + 3 * (size_t)c, 3 * sizeof(*mesh->geometry->coord));
       for (int s = 0; c < VpMeshKnown(mesh) && s < nside; s++)
         many->neighbor[to * nside + s] = CopyOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
-      if (mesh->turn && c < mesh->nown) memcpy(many->turn + to * nside, mesh->turn + (size_t)c * nside, nside);
+      if (mesh->turn && c < VpMeshKnown(mesh)) memcpy(many->turn + to * nside, mesh->turn + (size_t)c * nside, nside);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,7 +11,7 @@
 
    reached[moves] is the cell that a set of moves leads to, where bit s is a step across side s; negative where no path stays in the
    domain. */
-PetscErrorCode VpAddAround(VpLattice L, VpRange own, PetscBool corners, int64_t cell, VpCellSet *halo)
+static PetscErrorCode AddAroundInBoxes(VpLattice L, VpRange own, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
   const int nside = 2 * L->domain->dim;
   int64_t   reached[64] = {cell};
@@ -31,6 +31,41 @@ PetscErrorCode VpAddAround(VpLattice L, VpRange own, PetscBool corners, int64_t 
     if (*next >= 0 && !VpIsIn(own, *next)) PetscCall(VpCellSetAdd(halo, *next));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* whether all cells around a cell are in its box */
+static PetscBool IsInside(VpLattice L, int64_t cell)
+{
+  int32_t box, coord[3];
+
+  VpLatticeDecode(L, cell, &box, coord);
+  for (int d = 0; d < L->domain->dim; d++) {
+    if (coord[d] == 0 || coord[d] == (1 << VpShapeOf(L, box)->bits[d]) - 1) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The same at the border of a tree, with the cells around regular vertices. */
+static PetscErrorCode AddAroundInTrees(VpLattice L, VpRange own, int64_t cell, VpCellSet *halo)
+{
+  const VpSides sides = VpLatticeSides(L);
+  VpStar        star;
+
+  PetscFunctionBegin;
+  PetscCall(AddAroundInBoxes(L, own, PETSC_FALSE, cell, halo));
+  for (int corner = 0; corner < 1 << L->domain->dim; corner++) {
+    if (!VpFindStar(&sides, cell, corner, &star)) continue;
+    for (int i = 0; i < 1 << L->domain->dim; i++) {
+      if (!VpIsIn(own, star.cell[i])) PetscCall(VpCellSetAdd(halo, star.cell[i]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpAddAround(VpLattice L, VpRange own, PetscBool corners, int64_t cell, VpCellSet *halo)
+{
+  if (corners && L->domain->trees && !IsInside(L, cell)) return AddAroundInTrees(L, own, cell, halo);
+  return AddAroundInBoxes(L, own, corners, cell, halo);
 }
 
 static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
@@ -92,21 +127,10 @@ static PetscErrorCode AddForeign(VpRange own, const VpCellSet *cells, VpCellSet 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the other children of the parent of the last own cell, where all boxes are refined. */
-static PetscErrorCode AddSiblings(VpLattice L, VpRange own, VpCellSet *halo)
-{
-  const int64_t mask = L->shape->shift ? ((int64_t)1 << L->domain->dim) - 1 : 0;
-
-  PetscFunctionBegin;
-  for (int64_t cell = own.last; own.first < own.last && cell & mask; cell++) PetscCall(VpCellSetAdd(halo, cell));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
 {
-  const PetscBool layers = (PetscBool)!L->domain->trees;
-  VpCellSet       border;
-  int32_t         layer1;
+  VpCellSet border;
+  int32_t   layer1;
 
   PetscFunctionBegin;
   PetscCall(VpCellSetCreate(halo));
@@ -117,13 +141,12 @@ PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, co
     PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), own, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
-  for (int32_t i = 0; i < border.n && layers; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));
-  layer1 = layers ? halo->n : 0;
+  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));
+  layer1 = halo->n;
   for (int32_t i = 0; i < layer1; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   PetscCall(AddForeign(own, sweep, halo));
-  if (!layers) PetscCall(AddSiblings(L, own, halo));
   end[1] = halo->n;
-  for (int32_t i = layer1; i < end[1] && layers; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  for (int32_t i = layer1; i < end[1]; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
   PetscCall(AddForeign(own, extra, halo));
   end[3] = halo->n;

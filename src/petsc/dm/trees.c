@@ -77,8 +77,8 @@ static PetscErrorCode SetNodes(DM dm, PetscInt ntree, int degree, const PetscRea
    conditions of `DMVPatchDGSetBoundary()` are those of trees' sides by their own directions. `DMVPatchDGSetDomain()` makes some domains of
    trees without code.
 
-   `PCVPATCHDG` and adaptive refinement do not take trees yet. -dm_mat_type aij assembles the
-   matrix, for instance for -pc_type gamg or hypre.
+   `PCVPATCHDG` takes trees that are refined, on the host also where these are turned. Adaptive refinement does not take trees yet.
+   -dm_mat_type aij assembles the matrix, for instance for -pc_type gamg or hypre.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetMapCoordinates()`
 @*/

@@ -346,6 +346,6 @@ PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (VpPointFunctionExists(&dg->coefficient_at) || mesh->geometry->map)
     PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
-  PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
+  if (!mesh->geometry->domain->trees) PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,14 +1,11 @@
 /* Reads the options of PCVPATCHDG and checks their combinations. */
 #include "internal.h"
 
-PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
+PetscErrorCode VpCheckPatches(VpMesh mesh, VpResidual residual, const char type[])
 {
   PetscFunctionBegin;
-  PetscCheck(
-    !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
-    "-pc_type %s works on boxes, not on trees that meet in any way (-dm_vpatchdg_domain, DMVPatchDGSetTrees()) yet. Use -pc_type mg "
-    "-mg_levels_pc_type jacobi, whose levels -pc_mg_levels counts, or -dm_mat_type aij with -pc_type gamg or hypre, or -pc_type none",
-    type);
+  PetscCheck(residual != VP_RESIDUAL_LOCAL || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
+             "-pc_type %s: the residual local works on boxes, not on trees that meet in any way. Use the residual exact or global", type);
   PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type %s needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more", type);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,7 +68,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PCVPatchDGSettleSweeps(pc);
-  PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
+  PetscCall(VpCheckPatches(mesh, o->residual, PCVPATCHDG));
   if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   PetscCall(VpCycleCheckLevels(mesh, VpCycleAskedLevels(mesh, o), most + (int)VpCyclePartial(mesh)));
