@@ -23,68 +23,6 @@ static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar u[], vo
   return 0;
 }
 
-static PetscErrorCode Distance(Vec x, Vec y, PetscReal *relative)
-{
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(VecAXPY(y, -1, x));
-  PetscCall(VecNorm(y, NORM_2, relative));
-  *relative /= norm;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Compares the operator with its matrix, on random vectors. */
-static PetscErrorCode MatrixIsTheOperator(DM dm, const char name[])
-{
-  Mat         A, B, X, Y;
-  Vec         x, y, z;
-  PetscScalar one, other;
-  PetscReal   apart[3];
-  PetscInt    n;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMCreateMatrix(dm, &A));
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(x, &z));
-  PetscCall(VecSetRandom(x, NULL));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(MatMult(B, x, z));
-  PetscCall(Distance(y, z, &apart[0]));
-  PetscCall(VecSetRandom(z, NULL));
-  PetscCall(VecDot(z, y, &one));
-  PetscCall(MatMult(A, z, y));
-  PetscCall(VecDot(x, y, &other));
-  PetscCall(MatGetDiagonal(A, y));
-  PetscCall(MatGetDiagonal(B, z));
-  PetscCall(Distance(y, z, &apart[1]));
-  TapOk((PetscBool)(apart[0] < 1e-13 && apart[1] < 1e-13), "matrix_is_the_operator: %s, %.1e, diagonal %.1e", name, (double)apart[0],
-        (double)apart[1]);
-  TapOk((PetscBool)(PetscAbsScalar(one - other) < 1e-12 * PetscAbsScalar(one)), "operator_is_symmetric: %s, %.1e", name,
-        (double)PetscAbsScalar((one - other) / one));
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &X));
-  PetscCall(MatSetRandom(X, NULL));
-  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
-  PetscCall(MatGetColumnVector(X, x, 2));
-  PetscCall(MatGetColumnVector(Y, z, 2));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(Distance(y, z, &apart[2]));
-  TapOk((PetscBool)(apart[2] < 1e-13), "columns_are_as_vectors: %s, %.1e", name, (double)apart[2]);
-  PetscCall(MatDestroy(&X));
-  PetscCall(MatDestroy(&Y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(DMDestroy(&dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Compares trees with the same ones in other directions. */
 static PetscErrorCode TurnedTrees(const Trees *t, PetscInt degree, PetscInt refine, const char name[])
 {
@@ -317,18 +255,6 @@ static PetscErrorCode SetUpPC(PetscInt refine, PCType type, const char options[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RefineSome(void)
-{
-  const DMAdaptFlag mark[64] = {DM_ADAPT_REFINE};
-  DM                dm, refined;
-
-  PetscFunctionBeginUser;
-  PetscCall(NewByOptions(2, 2, 1, "-dm_vpatchdg_domain disc", &dm));
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMVPatchDGRefineCells(dm, mark, &refined));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Refusals(void)
 {
   Trees t;
@@ -338,7 +264,6 @@ static PetscErrorCode Refusals(void)
   Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local"), "the residual local works on boxes",
           "local_residual");
   Refused(SetUpPC(1, PCVPATCH, "-pc_vpatch_space dirichlet -pc_vpatch_residual local"), "the residual local works on boxes", "smoother");
-  Refused(RefineSome(), "Cells of trees that meet in any way are refined all together", "adaptive_refinement");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30"), "-dm_vpatchdg_map maps boxes",
           "map");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_domain_parameters 2"), "half the diagonal of the inner square", "parameter");

@@ -51,6 +51,7 @@ static PetscBool Meet(const Meeting *m, int32_t cell, int side, int32_t beyond, 
   PetscReal lower[2][3], size[2][3];
   PetscBool meet = PETSC_TRUE;
 
+  if (m->mesh->geometry->domain->trees) return PETSC_TRUE;
   VpGeometryBounds(m->mesh->geometry, cell, lower[0], size[0]);
   VpGeometryBounds(m->mesh->geometry, beyond, lower[1], size[1]);
   if (fabs(lower[0][d] + s * size[0][d] - lower[1][d] - (1 - s) * size[1][d]) < 0.25 * size[0][d]) return PETSC_TRUE;
@@ -67,14 +68,14 @@ static PetscBool Meet(const Meeting *m, int32_t cell, int side, int32_t beyond, 
 /* Moves the nodes of a fine cell on a side that hangs. */
 static void MoveNodes(Meeting *m, const VpFace *face)
 {
-  const int dim = m->map->dim, n = m->map->degree + 1, d = face->side / 2, count = VpFaceSize(n, dim);
+  const int dim = m->map->dim, n = m->map->degree + 1, side = VpTurnSide(face->side, face->turn), d = side / 2, count = VpFaceSize(n, dim);
   double    x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N];
   int       counts[3] = {1, 1, 1};
   VpMapGrid grid;
 
   for (int e = 0, bit = 0; e < dim; e++) {
     counts[e] = e == d ? 1 : n;
-    for (int q = 0; q < n; q++) x[e][q] = e == d ? 1 - face->side % 2 : (m->map->point[q] + (face->half >> bit & 1)) / 2;
+    for (int q = 0; q < n; q++) x[e][q] = e == d ? side % 2 : (m->map->point[q] + (face->half >> bit & 1)) / 2;
     bit += e != d;
   }
   VpMapGridSet(m->map, counts, (const double *const[]){x[0], x[1], x[2]}, &grid);
@@ -83,21 +84,7 @@ static void MoveNodes(Meeting *m, const VpFace *face)
     const size_t at = (size_t)face->cell[0] * (size_t)m->nodes + (size_t)NodeOf(m, face->side, i);
 
     m->moved[at] = 1;
-    for (int c = 0; c < dim; c++) m->map->node[at * (size_t)dim + (size_t)c] = X[i * dim + c];
-  }
-}
-
-/* Takes the nodes that were moved in the cell beyond a side, which is as large, and not in this one. */
-static void TakeNodes(Meeting *m, int32_t cell, int side, int32_t beyond)
-{
-  const int dim = m->map->dim, count = VpFaceSize(m->map->degree + 1, dim);
-
-  for (int i = 0; i < count; i++) {
-    const size_t to = (size_t)cell * (size_t)m->nodes + (size_t)NodeOf(m, side, i);
-    const size_t from = (size_t)beyond * (size_t)m->nodes + (size_t)NodeOf(m, side ^ 1, i);
-
-    if (m->moved[to] > 0 || m->moved[from] == 0) continue;
-    for (int c = 0; c < dim; c++) m->map->node[to * (size_t)dim + (size_t)c] = m->map->node[from * (size_t)dim + (size_t)c];
+    for (int c = 0; c < dim; c++) m->map->node[at * (size_t)dim + (size_t)c] = X[VpTurnPoint(n, face->turn, i) * dim + c];
   }
 }
 
@@ -108,6 +95,49 @@ static PetscErrorCode GetGhosts(const Meeting *m)
   PetscFunctionBegin;
   PetscCall(VpMeshExchange(m->mesh, VP_GHOST_FACE, each, MPI_DOUBLE, m->map->node, m->map->node + nown * each));
   PetscCall(VpMeshExchange(m->mesh, VP_GHOST_FACE, (size_t)m->nodes, MPI_DOUBLE, m->moved, m->moved + nown * (size_t)m->nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the nodes that were moved in the cell beyond a side, which is as large, and not in this one. moved: what is noted of them here.
+   Returns whether there are any. */
+static int TakeNodes(Meeting *m, int32_t cell, int side, int32_t beyond, double moved)
+{
+  const int dim = m->map->dim, n = m->map->degree + 1, count = VpFaceSize(n, dim), turn = VpMeshTurn(m->mesh, cell, side);
+  int       any = 0;
+
+  for (int i = 0; i < count; i++) {
+    const size_t to = (size_t)cell * (size_t)m->nodes + (size_t)NodeOf(m, side, i);
+    const size_t from = (size_t)beyond * (size_t)m->nodes + (size_t)NodeOf(m, VpTurnSide(side, turn), VpTurnPoint(n, turn, i));
+
+    if (m->moved[to] > 0 || m->moved[from] == 0) continue;
+    for (int c = 0; c < dim; c++) m->map->node[to * (size_t)dim + (size_t)c] = m->map->node[from * (size_t)dim + (size_t)c];
+    m->moved[to] = moved;
+    any = 1;
+  }
+  return any;
+}
+
+/* Cells of a depth that touch a coarse cell in an edge only take nodes there. In a grid these come from cells that share sides with the
+   coarse one. Around edges of trees they come from cell to cell. */
+static PetscErrorCode TakeOnEdges(Meeting *m, int depth)
+{
+  const VpMesh    mesh = m->mesh;
+  const PetscBool trees = (PetscBool)(mesh->geometry->domain->trees != NULL);
+  int             again;
+
+  PetscFunctionBegin;
+  do {
+    again = 0;
+    PetscCall(GetGhosts(m));
+    for (int32_t i = 0; i < mesh->nown * 2 * mesh->dim; i++) {
+      const int32_t cell = i / (2 * mesh->dim), beyond = mesh->neighbor[i];
+      const int     side = i % (2 * mesh->dim);
+
+      if (beyond >= 0 && mesh->geometry->depth[cell] == depth && Meet(m, cell, side, beyond, -1))
+        again |= TakeNodes(m, cell, side, beyond, trees);
+    }
+    if (trees) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_LOR, mesh->comm));
+  } while (trees && again);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,14 +155,7 @@ static PetscErrorCode MeetAt(Meeting *m, int depth)
     if (face->kind == VP_FACE_FINE && g->depth[face->cell[0]] == depth && Meet(m, face->cell[0], face->side, face->cell[1], face->half))
       MoveNodes(m, face);
   }
-  if (mesh->dim < 3) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetGhosts(m));
-  for (int32_t i = 0; i < mesh->nown * 2 * mesh->dim; i++) {
-    const int32_t cell = i / (2 * mesh->dim), beyond = mesh->neighbor[i];
-    const int     side = i % (2 * mesh->dim);
-
-    if (beyond >= 0 && g->depth[cell] == depth && Meet(m, cell, side, beyond, -1)) TakeNodes(m, cell, side, beyond);
-  }
+  if (mesh->dim == 3) PetscCall(TakeOnEdges(m, depth));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -143,6 +143,7 @@ static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)
 {
   return domain->trees ? domain->trees->turn[(size_t)box * 2 * (size_t)domain->dim + (size_t)side] : 0;
 }
+PetscBool               VpDomainIsTurned(VpDomain); /* whether any box is */
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 {

@@ -59,7 +59,7 @@ VP_SIZE int VpIsBoundary(int64_t beyond)
   return beyond < 0 && beyond > VP_LEVEL_END;
 }
 /* A side of a cell and what lies beyond it, where that is not one cell like it: a face of a list. Fine cells are numbered by a bit for each
-   direction along the side, the lower direction lowest:
+   direction of the coarse one along the side, the lower direction lowest:
 
        +-------+---+     side x+ of the coarse cell c: {{c, f0, f1}, .side = 1, .kind = VP_FACE_COARSE}
        |       |f1 |     and its counterparts:         {{f0, c}, .side = 0, .half = 0, .kind = VP_FACE_FINE}
@@ -68,11 +68,11 @@ VP_SIZE int VpIsBoundary(int64_t beyond)
        +-------+---+  */
 enum { VP_FACE_COARSE, VP_FACE_FINE };
 typedef struct {
-  int32_t cell[5];     /* the cell, then those beyond: the 2^(dim-1) fine ones, or the coarse one */
-  uint8_t side;        /* of the cell */
-  uint8_t orientation; /* how the sides of the two lie on each other, by p4est's number: 0, the directions of both are the same */
-  uint8_t half;        /* of a fine cell: its number among those at the coarse one's side */
-  uint8_t kind;        /* whether the cell is the coarse or a fine one */
+  int32_t cell[5]; /* the cell, then those beyond: the 2^(dim-1) fine ones, or the coarse one */
+  uint8_t side;    /* of the cell */
+  uint8_t turn;    /* how the cell beyond, or those, are turned (turn.h) */
+  uint8_t half;    /* of a fine cell: its number among those at the coarse one's side */
+  uint8_t kind;    /* whether the cell is the coarse or a fine one */
 } VpFace;
 /* index of the first of n faces whose cell is not less than `cell`. Requires: the faces' cells ascend */
 static inline int32_t VpFirstFace(int32_t n, const VpFace face[], int32_t cell)

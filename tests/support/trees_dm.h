@@ -73,3 +73,65 @@ PETSC_UNUSED static PetscBool AreSame(const PetscReal a[3], const PetscReal b[3]
   for (int i = 0; i < 3; i++) same = (PetscBool)(same && PetscAbsReal(a[i] - b[i]) <= 1e-12 * PetscAbsReal(a[i]));
   return same;
 }
+
+PETSC_UNUSED static PetscErrorCode Distance(Vec x, Vec y, PetscReal *relative)
+{
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecNorm(y, NORM_2, relative));
+  *relative /= norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the operator with its matrix, on random vectors. */
+PETSC_UNUSED static PetscErrorCode MatrixIsTheOperator(DM dm, const char name[])
+{
+  Mat         A, B, X, Y;
+  Vec         x, y, z;
+  PetscScalar one, other;
+  PetscReal   apart[3];
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(Distance(y, z, &apart[0]));
+  PetscCall(VecSetRandom(z, NULL));
+  PetscCall(VecDot(z, y, &one));
+  PetscCall(MatMult(A, z, y));
+  PetscCall(VecDot(x, y, &other));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(B, z));
+  PetscCall(Distance(y, z, &apart[1]));
+  TapOk((PetscBool)(apart[0] < 1e-13 && apart[1] < 1e-13), "matrix_is_the_operator: %s, %.1e, diagonal %.1e", name, (double)apart[0],
+        (double)apart[1]);
+  TapOk((PetscBool)(PetscAbsScalar(one - other) < 1e-12 * PetscAbsScalar(one)), "operator_is_symmetric: %s, %.1e", name,
+        (double)PetscAbsScalar((one - other) / one));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &X));
+  PetscCall(MatSetRandom(X, NULL));
+  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
+  PetscCall(MatGetColumnVector(X, x, 2));
+  PetscCall(MatGetColumnVector(Y, z, 2));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(Distance(y, z, &apart[2]));
+  TapOk((PetscBool)(apart[2] < 1e-13), "columns_are_as_vectors: %s, %.1e", name, (double)apart[2]);
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

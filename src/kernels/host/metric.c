@@ -85,11 +85,11 @@ INLINE const REAL *TracesThere(const VpView *view, const int n, int32_t cell, in
 /* the same at the points of the side; turned: memory for them where the cell beyond is turned */
 INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *ghost, REAL turned[2 * FACE])
 {
-  const int   turn = TurnOf(view, cell, side), size = FaceOf(n);
+  const int   turn = TurnOf(view, cell, side);
   const REAL *there = TracesThere(view, n, cell, side, turn, ghost);
 
   if (!turn || view->neighbor[(size_t)cell * SIDES + (size_t)side] >= view->metric.traced) return there;
-  for (int l = 0; l < 2 * size; l++) turned[l] = there[l / size * size + VpTurnPoint(n, turn, l % size)];
+  TurnTraces(n, turn, there, turned);
   return turned;
 }
 
@@ -179,7 +179,7 @@ INLINE void PackSides(const VpView *view, const int n, int32_t count, const int3
     LoadScaled(m, n, &g, x, 0, z);
     LoadSideNumbers(m, n, &g, list[i] % SIDES, H);
     TakeTraces(m, n, list[i] % SIDES, H, z, t);
-    for (int l = 0; l < 2 * size; l++) to[l / size * size + VpTurnPoint(n, turn, l % size)] = t[l][0];
+    for (int l = 0; l < 2 * size; l++) to[l / size * size + TurnPoint(n, turn, l % size)] = t[l][0];
   }
 }
 
@@ -220,8 +220,8 @@ INLINE void ColumnCoarse(const VpView *view, const int n, int32_t at, const int3
 {
   static const V      nothing[2 * FACE];
   const VpMetricView *m = &view->metric;
-  const int           side = view->hang.face[at].side;
-  V                   end[2 * FACE], t[2 * FACE], p[FACE], r[FACE], whole[2 * FACE] = {{0}};
+  const int           side = view->hang.face[at].side, turn = view->hang.face[at].turn, there = VpTurnSide(side, turn);
+  V                   end[2 * FACE], t[2 * FACE], p[FACE], r[FACE], whole[2 * FACE] = {{0}}, turned[2 * FACE], sigma[FACE];
 
   TakeEnds(m, n, side, NULL, z, end);
   for (int i = 0; i < PARTS; i++) {
@@ -233,8 +233,10 @@ INLINE void ColumnCoarse(const VpView *view, const int n, int32_t at, const int3
     LoadPartNumbers(m, n, part, H);
     TakePart(m, n, i, H, end, t);
     FindCells(m, n, beyond[i], beyond[i] + 1, &other);
-    LoadSideNumbers(m, n, &other, side ^ 1, of);
-    ColumnBeyond(m, n, beyond[i], side ^ 1, H[DIM], of, t, -1, to + i * Power(n));
+    LoadSideNumbers(m, n, &other, there, of);
+    for (int k = 0; k < 2; k++) TurnPoints(n, turn, t + k * FaceOf(n), turned + k * FaceOf(n));
+    TurnPoints(n, turn, H[DIM], sigma);
+    ColumnBeyond(m, n, beyond[i], there, sigma, of, turned, -1, to + i * Power(n));
     FaceForm(n, H[DIM], t, nothing, p, r);
     AddPart(m, n, i, H, p, r, whole);
   }

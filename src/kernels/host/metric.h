@@ -225,8 +225,20 @@ INLINE int TurnOf(const VpView *view, int32_t cell, int side)
   return view->turn ? view->turn[(size_t)cell * SIDES + (size_t)side] : 0;
 }
 
+/* the number of point l of a cell's side on the side of the cell beyond; in 2D directions along the side cannot change places */
+INLINE int TurnPoint(const int n, int turn, int l)
+{
+  return VpTurnPoint(n, DIM == 2 ? turn & 1 : turn, l);
+}
+
 /* to = numbers at the points of a cell's side, in the order of the cell beyond */
 INLINE void TurnPoints(const int n, int turn, const V from[], V to[])
 {
-  for (int l = 0; l < FaceOf(n); l++) to[VpTurnPoint(n, turn, l)] = from[l];
+  for (int l = 0; l < FaceOf(n); l++) to[TurnPoint(n, turn, l)] = from[l];
+}
+
+/* to = V and F of a cell beyond in the order of the own cell's points */
+INLINE void TurnTraces(const int n, int turn, const REAL there[], REAL to[])
+{
+  for (int l = 0; l < 2 * FaceOf(n); l++) to[l] = there[l / FaceOf(n) * FaceOf(n) + TurnPoint(n, turn, l % FaceOf(n))];
 }

@@ -53,11 +53,17 @@ INLINE void LoadPartNumbers(const VpMetricView *m, const int n, const int32_t pa
   }
 }
 
-/* Up to W sides that hang, one per lane: the same side of their cells and, if these are the fine cells, on the same half */
+/* Up to W sides that hang, one per lane: on the same side of the coarse cells and, if they are those of fine cells, on the same half */
 typedef struct {
   int32_t lanes, at[W];
 } Faces;
 enum { PARTS = 1 << (DIM - 1), KEYS = SIDES * (1 + PARTS) };
+
+/* the side of the coarse cell of a face */
+INLINE int CoarseSide(const VpFace *face)
+{
+  return face->kind == VP_FACE_FINE ? VpTurnSide(face->side, face->turn) : face->side;
+}
 
 /* Finds the next faces of a key from *at on, of cells before `last`. Returns whether there are some. Lanes left over repeat the first. */
 static PetscBool NextFaces(const VpHangView *hang, int key, int32_t last, int32_t *at, Faces *f)
@@ -66,7 +72,7 @@ static PetscBool NextFaces(const VpHangView *hang, int key, int32_t last, int32_
   for (; *at < hang->n && hang->face[*at].cell[0] < last && f->lanes < W; (*at)++) {
     const VpFace *face = &hang->face[*at];
 
-    if (face->side * (1 + PARTS) + (face->kind == VP_FACE_FINE ? 1 + face->half : 0) == key) f->at[f->lanes++] = *at;
+    if (CoarseSide(face) * (1 + PARTS) + (face->kind == VP_FACE_FINE ? 1 + face->half : 0) == key) f->at[f->lanes++] = *at;
   }
   for (int l = f->lanes; l < W && f->lanes; l++) f->at[l] = f->at[0];
   return (PetscBool)(f->lanes > 0);
@@ -99,7 +105,7 @@ INLINE void FindCoarse(const VpView *view, const int n, const Faces *f, const RE
   Scale(m, n, g, z);
 }
 
-/* V and F of the coarse cells at the points of the fine sides */
+/* V and F of the coarse cells at the points of the fine sides, in the order of the coarse cells */
 INLINE void FindPartTraces(const VpView *view, const int n, const Faces *f, const REAL *x, const REAL *ghost)
 {
   const VpMetricView *m = &view->metric;
@@ -110,7 +116,7 @@ INLINE void FindPartTraces(const VpView *view, const int n, const Faces *f, cons
   SideNumbers         H;
 
   FindCoarse(view, n, f, x, ghost, &g, z);
-  TakeEnds(m, n, fine ? face->side ^ 1 : face->side, NULL, z, end);
+  TakeEnds(m, n, CoarseSide(face), NULL, z, end);
   for (int i = 0; i < (fine ? 1 : PARTS); i++) {
     const int half = fine ? face->half : i;
     int32_t   part[W];
@@ -126,11 +132,23 @@ INLINE void FindPartTraces(const VpView *view, const int n, const Faces *f, cons
   }
 }
 
+/* V and F of fine cell i at a coarse one's side, in the order of the coarse cell; turned: memory for them where fine cells are turned */
+INLINE const REAL *FineTraces(const VpMetricView *m, const int n, const VpFace *face, int i, REAL turned[2 * FACE])
+{
+  const int   size = FaceOf(n);
+  const REAL *there = m->traces + ((size_t)face->cell[1 + i] * SIDES + (size_t)VpTurnSide(face->side, face->turn)) * 2 * (size_t)size;
+
+  if (!face->turn) return there;
+  TurnTraces(n, face->turn, there, turned);
+  return turned;
+}
+
 /* y += sign times the terms of the coarse cells on these sides; y begins with cell `first` */
 INLINE void AddCoarseSides(const VpView *view, const int n, const Faces *f, int32_t first, REAL sign, REAL *y)
 {
   const VpMetricView *m = &view->metric;
   const int           size = FaceOf(n), side = view->hang.face[f->at[0]].side;
+  REAL                turned[W][2 * FACE];
   V                   sum[2 * FACE], own[2 * FACE], other[2 * FACE], p[FACE], r[FACE], z[VALUES], old[VALUES];
   SideNumbers         H;
   Group               g;
@@ -146,7 +164,7 @@ INLINE void AddCoarseSides(const VpView *view, const int n, const Faces *f, int3
     for (int l = 0; l < W; l++) {
       part[l] = m->first[f->at[l]] + i;
       from[l] = m->parted + (size_t)part[l] * 2 * (size_t)size;
-      beyond[l] = m->traces + ((size_t)view->hang.face[f->at[l]].cell[1 + i] * SIDES + (size_t)(side ^ 1)) * 2 * (size_t)size;
+      beyond[l] = FineTraces(m, n, &view->hang.face[f->at[l]], i, turned[l]);
     }
     LoadCells(2 * size, 0, 2 * size, from, NULL, own);
     LoadCells(2 * size, 0, 2 * size, beyond, NULL, other);

@@ -85,7 +85,7 @@ static PetscErrorCode MakePart(VpMetricWork *mk, int side, int half, double numb
     const double   *from = number + (size_t)f->cell[fine] * size;
     const size_t    at = (size_t)(m->first[i] + (fine ? 0 : half));
 
-    if ((fine ? f->side ^ 1 : f->side) != side || (fine && f->half != half)) continue;
+    if ((fine ? VpTurnSide(f->side, f->turn) : f->side) != side || (fine && f->half != half)) continue;
     PetscCall(PetscArraycpy(m->part + at * (size_t)((mk->rows + 1) * mk->face), from, kept));
     PetscCall(PetscArraycpy(mk->parted + at * 2 * (size_t)mk->face, from + kept, 2 * mk->face));
   }
@@ -113,8 +113,8 @@ void VpWeighParts(VpMetricWork *mk)
     double *H = mk->to.H + VpSideAt(mk->dim, cell, f->side, mk->rows * mk->face), *jump = &mk->to.made[cell].jump;
 
     for (int q = 0; q < mk->face && f->kind == VP_FACE_FINE; q++) {
-      const double weight[2] = {VpOwnWeight(&mk->to, own[mk->face + q], coarse[mk->face + q]),
-                                VpOwnWeight(&mk->to, coarse[mk->face + q], own[mk->face + q])};
+      const double P = coarse[mk->face + VpTurnPoint(mk->n, f->turn, q)];
+      const double weight[2] = {VpOwnWeight(&mk->to, own[mk->face + q], P), VpOwnWeight(&mk->to, P, own[mk->face + q])};
 
       for (int r = 0; r < mk->rows; r++) H[r * mk->face + q] *= weight[0];
       *jump = PetscMax(*jump, VpJumpOf(&mk->to, weight[0], weight[1]));
@@ -128,26 +128,28 @@ static double SigmaOf(const VpMetricWork *mk, int32_t coarse, double Hc, int32_t
   return mk->penalty[coarse] * Hc + 0.5 * mk->penalty[fine] * Hf;
 }
 
-/* Weighs H of the coarse cell on one part of the face f, and sets sigma there. */
+/* Weighs H of the coarse cell on one part of the face f, and sets sigma there. Numbers of the part are in the order of the coarse cell's
+   points. */
 static void FinishPart(VpMetricWork *mk, const VpFace *f, int half)
 {
   const PetscBool fine = (PetscBool)(f->kind == VP_FACE_FINE);
   const int32_t   cell[2] = {f->cell[fine], fine ? f->cell[0] : f->cell[1 + half]}; /* the coarse and the fine one */
-  const int       side = fine ? f->side : f->side ^ 1, face = mk->face;
+  const int       side = fine ? f->side : VpTurnSide(f->side, f->turn), face = mk->face;
   const size_t    at = (size_t)(mk->metric->first[f - mk->mesh->faces.face] + (fine ? 0 : half));
   const double   *coarse = mk->parted + at * 2 * (size_t)face, *seen = mk->to.seen + VpSideAt(mk->dim, cell[1], side, 2 * face);
   double         *H = mk->metric->part + at * (size_t)((mk->rows + 1) * face);
 
-  for (int i = 0; i < face; i++) {
-    const double weight[2] = {VpOwnWeight(&mk->to, coarse[face + i], seen[face + i]),
-                              VpOwnWeight(&mk->to, seen[face + i], coarse[face + i])};
+  for (int k = 0; k < face; k++) {
+    const int    other = VpTurnPoint(mk->n, f->turn, k), i = fine ? other : k, p = fine ? k : other; /* the coarse and the fine one's */
+    const double weight[2] = {VpOwnWeight(&mk->to, coarse[face + i], seen[face + p]),
+                              VpOwnWeight(&mk->to, seen[face + p], coarse[face + i])};
 
     for (int r = 0; r < mk->rows; r++) H[r * face + i] *= weight[0];
-    H[mk->rows * face + i] = SigmaOf(mk, cell[0], weight[0] * coarse[i], cell[1], weight[1] * seen[i]);
+    H[mk->rows * face + i] = SigmaOf(mk, cell[0], weight[0] * coarse[i], cell[1], weight[1] * seen[p]);
     if (fine) {
-      const double Hf = mk->to.H[VpSideAt(mk->dim, cell[1], side, mk->rows * face) + (size_t)i];
+      const double Hf = mk->to.H[VpSideAt(mk->dim, cell[1], side, mk->rows * face) + (size_t)p];
 
-      mk->to.beyond[VpSideAt(mk->dim, cell[1], side, face) + (size_t)i] =
+      mk->to.beyond[VpSideAt(mk->dim, cell[1], side, face) + (size_t)p] =
         SigmaOf(mk, cell[0], weight[0] * coarse[i], cell[1], Hf) - mk->penalty[cell[1]] * VpAsStored(mk->values->precision, Hf);
     }
   }

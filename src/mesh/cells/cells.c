@@ -136,14 +136,6 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
   fill->inner += inner;
 }
 
-static PetscBool IsTurned(VpDomain domain)
-{
-  for (int64_t i = 0; domain->trees && i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    if (domain->trees->turn[i]) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
 PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
 {
   const int nside = 2 * mesh->dim, generation = mesh->level > 0 && VpLatticeIsUniform(mesh->geometry->lattice);
@@ -157,7 +149,7 @@ PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpPositions *positions)
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->geometry->zone));
   fill.known = VpMeshKnown(mesh);
   PetscCall(VpMallocLarge((size_t)nside * fill.known, &mesh->neighbor));
-  if (IsTurned(mesh->geometry->domain)) PetscCall(VpMallocLarge((size_t)nside * fill.known + 1, &mesh->turn));
+  if (VpDomainIsTurned(mesh->geometry->domain)) PetscCall(VpMallocLarge((size_t)nside * fill.known + 1, &mesh->turn));
   for (int child = 0; child < 1 << generation * mesh->dim; child++) {
     for (int side = 0; side < nside; side++) {
       fill.family[child][side] = (uint8_t)(!generation || (child >> side / 2 & 1) == side % 2 ? side : nside);

@@ -65,12 +65,18 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckBoxes(MPI_Comm comm, VpDomain domain)
+/* p4est knows the faces between hexahedra of one hand. Those of two hands are mirror images. */
+static PetscErrorCode CheckHands(MPI_Comm comm, VpDomain domain)
 {
+  int32_t other = 0;
+
   PetscFunctionBegin;
-  PetscCheck(!domain->trees, comm, PETSC_ERR_SUP,
-             "Cells of trees that meet in any way are refined all together (-dm_refine), not some of them. Refine the mesh that the trees "
-             "come from, or take a domain of boxes");
+  while (domain->trees && domain->dim == 3 && other < domain->nbox && domain->trees->hand[other] == domain->trees->hand[0]) other++;
+  PetscCheck(
+    !domain->trees || domain->dim == 2 || other == domain->nbox, comm, PETSC_ERR_SUP,
+    "Trees 0 and %d have different hands: hexahedra of which some are refined must all be right-handed, or all left-handed. Exchange "
+    "two directions of the corners (and nodes) of tree %d and its likes, or refine all cells (-dm_refine)",
+    (int)other, (int)other);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,10 +87,10 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   double             cells;
 
   PetscFunctionBegin;
-  PetscCall(CheckBoxes(old->comm, old->geometry->domain));
   PetscCheck(VpGeometryIsHalved(old->geometry), old->comm, PETSC_ERR_SUP,
              "Cells can be marked where boxes have as many cells in all directions, which they have not where the mesh was coarsened: mark "
              "those of the mesh before");
+  PetscCall(CheckHands(old->comm, old->geometry->domain));
   PetscCall(CheckMarks(old, mark));
   PetscCall(VpForestInitialize());
   if (!from) from = ops->create(old);
@@ -156,7 +162,7 @@ PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, con
   PetscBool          balanced;
 
   PetscFunctionBegin;
-  PetscCall(CheckBoxes(comm, domain));
+  PetscCall(CheckHands(comm, domain));
   PetscCall(VpForestInitialize());
   PetscCall(PlaceCells(comm, domain, n, depth, &first));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm));

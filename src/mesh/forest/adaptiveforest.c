@@ -200,9 +200,43 @@ static void SetCell(VpMesh mesh, int32_t cell, p4est_topidx_t tree, const p4est_
 
 enum { CODES = P4EST_HALF * P4EST_FACES }; /* of p4est for the sides of cells of one size */
 
+/* how what lies beyond a side is turned, which only sides at ends of trees are */
+static int TurnAt(VpMesh mesh, int32_t cell, int side)
+{
+  const int zone = mesh->geometry->zone[cell] >> 2 * (side / 2) & 3;
+  const int at_end = side % 2 ? zone == 3 || mesh->geometry->depth[cell] == 0 : zone == 1;
+
+  return at_end ? VpDomainTurn(mesh->geometry->domain, mesh->geometry->box[cell], side) : 0;
+}
+
+/* the number of a fine cell among those at a coarse one's side, by its own directions along the side */
+static int PlaceAt(VpMesh mesh, int32_t cell, int side)
+{
+  int place = 0, bit = 0;
+
+  for (int d = 0; d < P4EST_DIM; d++) {
+    if (d != side / 2) place |= (mesh->geometry->coord[3 * (size_t)cell + d] & 1) << bit++;
+  }
+  return place;
+}
+
+/* Puts the cells at a coarse side in the order of the coarse cell's directions. p4est does not where trees are turned. */
+static void ListFine(VpMesh mesh, const p4est_locidx_t cell[], VpFace *face)
+{
+  const int side = VpTurnSide(face->side, face->turn);
+
+  for (int half = 0; half < P4EST_HALF; half++) {
+    const int place = VpTurnPoint(2, face->turn, half);
+
+    for (int i = 0; i < P4EST_HALF; i++) {
+      if (PlaceAt(mesh, cell[i], side) == place) face->cell[1 + half] = cell[i];
+    }
+  }
+}
+
 /* What lies beyond a side, and its face if it hangs. p4est says it by a cell and a code: the side there (boundary: the same cell's and
-   side's) and the orientation. The code is larger by CODES or more where the cell is coarser, and negative where the cell is a place in the
-   list of fine ones. */
+   side's) and how it is turned, which domains know. The code is larger by CODES or more where the cell is coarser, and negative where the
+   cell is a place in the list of fine ones. */
 static int32_t FindNeighbor(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpFace *face)
 {
   const size_t  i = (size_t)cell * P4EST_FACES + (size_t)side;
@@ -211,10 +245,10 @@ static int32_t FindNeighbor(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int sid
 
   if (next == cell && code == side) return VpBoxBeyond(mesh->geometry->domain, mesh->geometry->box[cell], side);
   if (code >= 0 && code < CODES) return next;
-  *face = (VpFace){.cell = {cell, next}, .side = (uint8_t)side, .orientation = (uint8_t)((code + CODES) % CODES / P4EST_FACES)};
+  *face = (VpFace){.cell = {cell, next}, .side = (uint8_t)side, .turn = (uint8_t)TurnAt(mesh, cell, side)};
   face->kind = code < 0 ? VP_FACE_COARSE : VP_FACE_FINE;
-  if (code < 0) memcpy(face->cell + 1, sc_array_index(p4->quad_to_half, (size_t)next), P4EST_HALF * sizeof(p4est_locidx_t));
-  else face->half = (uint8_t)(code / CODES - 1);
+  if (code < 0) ListFine(mesh, (const p4est_locidx_t *)sc_array_index(p4->quad_to_half, (size_t)next), face);
+  else face->half = (uint8_t)VpTurnPoint(2, face->turn, PlaceAt(mesh, cell, side));
   return VP_HANGING;
 }
 
@@ -226,6 +260,8 @@ static PetscErrorCode SetNeighbors(VpMesh mesh, p4est_mesh_t *p4)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(nside, &mesh->neighbor));
+  if (VpDomainIsTurned(mesh->geometry->domain)) PetscCall(PetscMalloc1(nside + 1, &mesh->turn));
+  for (int32_t i = 0; i < nside && mesh->turn; i++) mesh->turn[i] = (uint8_t)TurnAt(mesh, i / P4EST_FACES, i % P4EST_FACES);
   for (int32_t i = 0; i < nside; i++) n += p4->quad_to_face[i] < 0 || p4->quad_to_face[i] >= CODES;
   PetscCall(PetscMalloc1(n, &faces->face));
   for (int32_t i = 0; i < nside; i++) {

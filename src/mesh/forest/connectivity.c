@@ -77,7 +77,7 @@ static Meeting FindMeetings(VpDomain domain, int each)
   return m;
 }
 
-p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
+static p4est_connectivity_t *ConnectBoxes(VpDomain domain)
 {
   const size_t          nside = (size_t)domain->nbox * P4EST_FACES;
   p4est_connectivity_t *conn;
@@ -104,4 +104,32 @@ p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
   P4EST_FREE(tree);
   P4EST_FREE(face);
   return conn;
+}
+
+/* p4est finds by the numbers of vertices where trees meet. */
+static p4est_connectivity_t *ConnectTrees(VpDomain domain)
+{
+  const size_t          ncorner = (size_t)domain->nbox * P4EST_CHILDREN;
+  int32_t               nvertex = 0;
+  p4est_connectivity_t *conn;
+
+  for (size_t i = 0; i < ncorner; i++) nvertex = PetscMax(nvertex, domain->trees->corner[i] + 1);
+#ifndef P4_TO_P8
+  conn = p4est_connectivity_new(nvertex, domain->nbox, 0, 0);
+#else
+  conn = p8est_connectivity_new(nvertex, domain->nbox, 0, 0, 0, 0);
+#endif
+  memset(conn->vertices, 0, 3 * (size_t)nvertex * sizeof(double));
+  for (size_t i = 0; i < ncorner; i++) conn->tree_to_vertex[i] = domain->trees->corner[i];
+  for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
+    conn->tree_to_tree[i] = i / P4EST_FACES;
+    conn->tree_to_face[i] = (int8_t)(i % P4EST_FACES);
+  }
+  p4est_connectivity_complete(conn);
+  return conn;
+}
+
+p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain)
+{
+  return domain->trees ? ConnectTrees(domain) : ConnectBoxes(domain);
 }

@@ -23,6 +23,5 @@
   #define VP_QUADRANT_Z(q) (q)->z
 #endif
 
-/* connectivity.c: p4est's connectivity of the domain's boxes, which all have the same orientation. Corners and edges matter
-   where levels differ. */
+/* connectivity.c: p4est's connectivity of the domain's boxes. Corners and edges matter where levels differ. */
 p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain);

@@ -121,6 +121,14 @@ static PetscErrorCode MeetTrees(MPI_Comm comm, const VpTreeCorners *t, VpDomain 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscBool VpDomainIsTurned(VpDomain domain)
+{
+  for (int64_t i = 0; domain->trees && i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
+    if (domain->trees->turn[i]) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 /* 1 if coordinates that go on beyond a side become those of the tree there by a rotation, -1 if they are mirrored, too */
 static int HandBeyond(int dim, int side, int turn)
 {

@@ -207,17 +207,20 @@ static void TakeHalf(const Estimate *e, int half, const double from[], double to
    side. */
 static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t part)
 {
-  const int     fine = hang->kind == VP_FACE_FINE, side = fine ? hang->side : hang->side ^ 1;
-  const double *own = SideOf(e, fine ? hang->cell[0] : hang->cell[1 + half], side), *other = SideOf(e, hang->cell[fine], side ^ 1);
+  const int     fine = hang->kind == VP_FACE_FINE, there = VpTurnSide(hang->side, hang->turn);
+  const double *own = SideOf(e, fine ? hang->cell[0] : hang->cell[1 + half], fine ? hang->side : there);
+  const double *other = SideOf(e, hang->cell[fine], fine ? there : hang->side);
   const double *H = e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face);
   double        G[FACE], flux[FACE], jump[FACE];
 
   TakeHalf(e, half, other, jump);
   TakeHalf(e, half, other + e->face, flux);
-  for (int t = 0; t < e->face; t++) {
-    jump[t] -= own[t];
-    flux[t] = flux[t] / (1 << (e->dim - 1)) + own[e->face + t];
-    G[t] = PetscMax(own[2 * e->face + t], H[t]);
+  for (int k = 0; k < e->face; k++) { /* t: a point of the coarse side, p: the same of the fine one */
+    const int turned = VpTurnPoint(e->n, hang->turn, k), t = fine ? turned : k, p = fine ? k : turned;
+
+    jump[t] -= own[p];
+    flux[t] = flux[t] / (1 << (e->dim - 1)) + own[e->face + p];
+    G[t] = PetscMax(own[2 * e->face + p], H[t]);
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }

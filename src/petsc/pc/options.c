@@ -4,6 +4,11 @@
 PetscErrorCode VpCheckPatches(VpMesh mesh, VpResidual residual, const char type[])
 {
   PetscFunctionBegin;
+  PetscCheck(
+    !VpMeshIsAdaptive(mesh) || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
+    "-pc_type %s works on trees that meet in any way if all of their cells are refined as often, and on boxes. Where only some are, "
+    "use -pc_type jacobi, or -dm_mat_type aij with -pc_type gamg or hypre",
+    type);
   PetscCheck(residual != VP_RESIDUAL_LOCAL || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
              "-pc_type %s: the residual local works on boxes, not on trees that meet in any way. Use the residual exact or global", type);
   PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
