@@ -1,5 +1,6 @@
 /* Reads the couplings of points from a matrix on a DMDA. */
 #include "stencil.h"
+#include "../../base/threads.h"
 #include <petscdmda.h>
 
 #define SMALL 1e-8 /* of the largest entry of a row: rounding errors */
@@ -52,19 +53,36 @@ static PetscInt LocalOf(const VpStencil *s, const Rows *r, const PetscInt at[3],
   return local;
 }
 
-/* *wrong: 1 an entry of another point, 2 a positive one off the diagonal */
-static PetscErrorCode ReadRow(const VpStencil *s, Rows *r, Mat A, PetscInt i, int *wrong)
-{
+/* the columns of own points, or those of others, in own rows: a MATSEQAIJ */
+typedef struct {
+  Mat                mat;
+  PetscInt           rows, first;    /* Column i is first + i in the whole matrix, ... */
+  const PetscInt    *global;         /* ... or, unless this is NULL, global[i]. */
+  const PetscInt    *start, *column; /* [rows + 1], [start[rows]] */
   const PetscScalar *value;
-  const PetscInt    *column;
-  PetscReal          most = 0, off = 0;
-  PetscInt           n, at[3], row;
-  PetscScalar        sum = 0;
+} Columns;
 
-  PetscFunctionBegin;
+/* what loops over own rows know */
+typedef struct {
+  const VpStencil *s;
+  Rows            *r;
+  PetscInt         n; /* number of `columns` */
+  Columns          columns[2];
+  int              wrong; /* 1 an entry of another point, 2 a positive one off the diagonal */
+} Reading;
+
+enum { MOST_ENTRIES = 128 };
+
+/* Reads row i, of n entries. Returns what is wrong. */
+static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, PetscInt n, const PetscInt column[], const PetscScalar value[])
+{
+  PetscReal   most = 0, off = 0;
+  PetscInt    at[3], row;
+  PetscScalar sum = 0;
+  int         wrong = 0;
+
   FindPoint(s, i, at);
   row = r->global[LocalOf(s, r, at, 0, 0)];
-  PetscCall(MatGetRow(A, row, &n, &column, &value));
   for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
   for (PetscInt k = 0; k < n; k++) {
     PetscBool known = (PetscBool)(column[k] == row);
@@ -78,28 +96,93 @@ static PetscErrorCode ReadRow(const VpStencil *s, Rows *r, Mat A, PetscInt i, in
         if (there < 0 || r->global[there] != column[k]) continue;
         known = PETSC_TRUE;
         (up ? r->up : r->down)[d][i] = -value[k];
-        if (PetscRealPart(value[k]) > SMALL * most) *wrong = 2;
+        if (PetscRealPart(value[k]) > SMALL * most) wrong = 2;
       }
     }
-    if (!known && PetscAbsScalar(value[k]) > SMALL * most) *wrong = 1;
+    if (!known && PetscAbsScalar(value[k]) > SMALL * most) wrong = PetscMax(wrong, 1);
   }
-  PetscCall(MatRestoreRow(A, row, &n, &column, &value));
   r->sum[i] = sum;
   r->identity[i] = off <= SMALL * most;
+  return wrong;
+}
+
+static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Reading *w = (Reading *)context;
+  int      wrong = 0;
+
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt    n = 0, column[MOST_ENTRIES];
+    PetscScalar value[MOST_ENTRIES];
+    int         found;
+
+    for (const Columns *c = w->columns; c < w->columns + w->n; c++) {
+      for (PetscInt k = c->start[i]; k < c->start[i + 1] && n < MOST_ENTRIES; k++) {
+        column[n] = c->global ? c->global[c->column[k]] : c->first + c->column[k];
+        value[n++] = c->value[k];
+      }
+    }
+    found = n == MOST_ENTRIES ? 1 : ReadRow(w->s, w->r, i, n, column, value);
+    wrong = PetscMax(wrong, found);
+  }
+#ifdef _OPENMP
+  #pragma omp critical(vp_stencil)
+#endif
+  w->wrong = PetscMax(w->wrong, wrong);
+}
+
+/* *done: the matrix is of type AIJ and was read in threads. */
+static PetscErrorCode ReadArrays(Reading *w, Mat A, PetscBool *done)
+{
+  PetscBool parallel, sequential;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &sequential));
+  *done = (PetscBool)((parallel || sequential) && w->s->own <= INT32_MAX);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  w->n = parallel ? 2 : 1;
+  w->columns[0] = (Columns){.mat = A};
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &w->columns[0].mat, &w->columns[1].mat, &w->columns[1].global));
+  PetscCall(MatGetOwnershipRangeColumn(A, &w->columns[0].first, NULL));
+  for (Columns *c = w->columns; c < w->columns + w->n; c++) {
+    PetscBool has;
+
+    PetscCall(MatGetRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &has));
+    *done = (PetscBool)(*done && has);
+    PetscCall(MatSeqAIJGetArrayRead(c->mat, &c->value));
+  }
+  if (*done) VpLoop((int32_t)w->s->own, ReadPiece, w);
+  for (Columns *c = w->columns; c < w->columns + w->n; c++) {
+    PetscCall(MatSeqAIJRestoreArrayRead(c->mat, &c->value));
+    PetscCall(MatRestoreRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &(PetscBool){PETSC_FALSE}));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ReadRows(const VpStencil *s, Rows *r, Mat A)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  int            wrong = 0;
+  Reading        w = {.s = s, .r = r};
+  PetscBool      done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < s->own; i++) PetscCall(ReadRow(s, r, A, i, &wrong));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm));
-  PetscCheck(wrong != 2, comm, PETSC_ERR_SUP,
+  PetscCall(ReadArrays(&w, A, &done));
+  for (PetscInt i = 0; i < s->own && !done; i++) {
+    const PetscScalar *value;
+    const PetscInt    *column;
+    PetscInt           n, first, wrong;
+
+    PetscCall(MatGetOwnershipRange(A, &first, NULL));
+    PetscCall(MatGetRow(A, first + i, &n, &column, &value));
+    wrong = ReadRow(s, r, i, n, column, value);
+    w.wrong = PetscMax(w.wrong, (int)wrong);
+    PetscCall(MatRestoreRow(A, first + i, &n, &column, &value));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &w.wrong, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(w.wrong != 2, comm, PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA has positive entries off the diagonal, which -div(a grad u) has not");
-  PetscCheck(wrong != 1, comm, PETSC_ERR_SUP,
+  PetscCheck(w.wrong != 1, comm, PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA couples more than neighbours along the directions, and five-point and seven-point "
              "stencils are known. For others see PCVPatchDGSetElementRestriction()");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,7 @@
 /* The cells around the points of a stencil: between points, and one more at sides whose Dirichlet nodes are outside. */
 #include "stencil.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 #include <petscdmda.h>
 
 typedef struct {
@@ -158,40 +160,47 @@ static PetscErrorCode CreateDM(const VpStencil *s, const Cells *c, const char pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* at [3] of a cell's lower point, which may be -1 */
-static PetscErrorCode FindCell(const VpStencil *s, const Cells *c, DM dm, PetscInt cell, PetscInt at[3])
-{
-  PetscReal lower[3], upper[3];
+/* what loops over cells know */
+typedef struct {
+  const VpStencil *s;
+  const Cells     *c;
+  VpMesh           mesh;
+  PetscInt        *node;  /* [ncell][2^dim] */
+  const double    *up[3]; /* [ncell][2^dim] couplings of points */
+  PetscReal       *a;     /* [ncell] */
+} Filling;
 
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetCellBounds(dm, cell, lower, upper));
-  for (int d = 0; d < s->dim; d++) {
-    const PetscReal middle = (lower[d] + upper[d]) / 2;
-    PetscInt        low = 0, high = c->ncell[d];
+/* at [3] of a cell's lower point, which may be -1 */
+static void FindCell(const Filling *w, PetscInt cell, PetscInt at[3])
+{
+  PetscReal lower[3], size[3];
+
+  VpGeometryBounds(w->mesh->geometry, (int32_t)cell, lower, size);
+  for (int d = 0; d < w->s->dim; d++) {
+    const PetscReal middle = lower[d] + size[d] / 2;
+    PetscInt        low = 0, high = w->c->ncell[d];
 
     while (high - low > 1) {
       const PetscInt i = (low + high) / 2;
 
-      if (c->face[d][i] <= middle) low = i;
+      if (w->c->face[d][i] <= middle) low = i;
       else high = i;
     }
-    at[d] = low - c->shift[d];
+    at[d] = low - w->c->shift[d];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* node [ncell][2^dim]: rows of the points around cells, -1 outside of the DMDA */
-static PetscErrorCode ListNodes(const VpStencil *s, const Cells *c, DM dm, PetscInt ncell, PetscInt node[])
+/* node = the natural numbers of the points around cells, -1 outside of the DMDA */
+static void ListPoints(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const PetscInt corners = (PetscInt)1 << s->dim;
-  AO             ao;
+  const Filling   *w = (Filling *)context;
+  const VpStencil *s = w->s;
 
-  PetscFunctionBegin;
-  for (PetscInt cell = 0; cell < ncell; cell++) {
+  for (int32_t cell = first; cell < last; cell++) {
     PetscInt at[3] = {0, 0, 0};
 
-    PetscCall(FindCell(s, c, dm, cell, at));
-    for (PetscInt i = 0; i < corners; i++) {
+    FindCell(w, cell, at);
+    for (PetscInt i = 0; i < 1 << s->dim; i++) {
       PetscInt natural = 0;
 
       for (int d = s->dim - 1; d >= 0; d--) {
@@ -201,24 +210,20 @@ static PetscErrorCode ListNodes(const VpStencil *s, const Cells *c, DM dm, Petsc
         if (p < 0 || p >= s->n[d]) natural = -1;
         if (natural >= 0) natural = natural * s->n[d] + p;
       }
-      node[cell * corners + i] = natural;
+      w->node[((size_t)cell << s->dim) + (size_t)i] = natural;
     }
   }
-  PetscCall(DMDAGetAO(s->da, &ao));
-  PetscCall(AOApplicationToPetsc(ao, ncell * corners, node));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to [ncell][2^dim] = the values of a vector at nodes, 0 outside */
-static PetscErrorCode FetchValues(PetscSF sf, Vec v, double to[])
+/* node: rows of the points around cells, -1 outside of the DMDA */
+static PetscErrorCode ListNodes(const Filling *w)
 {
-  const PetscScalar *from;
+  AO ao;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(v, &from));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, to, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, to, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(v, &from));
+  VpLoop(w->mesh->nown, ListPoints, (void *)w);
+  PetscCall(DMDAGetAO(w->s->da, &ao));
+  PetscCall(AOApplicationToPetsc(ao, (PetscInt)w->mesh->nown << w->s->dim, w->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,30 +242,33 @@ static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], i
   }
 }
 
-#define VARIES 1e-6 /* Coefficients that differ by less are one number. */
-
-/* Sets the coefficient of the DM's cells, up to a factor, to the mean of their edges' coefficients, unless all are the same. */
-static PetscErrorCode SetCoefficient(const VpStencil *s, const Cells *c, DM dm, PetscSF sf, PetscInt ncell, PetscBool *varies)
+/* a = the mean of the coefficients of a cell's edges, 0 without any */
+static void FindMeans(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
-  const PetscInt corners = (PetscInt)1 << s->dim;
-  double        *up[3] = {NULL}, total[2] = {0, 0};
-  PetscReal     *a, range[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
+  const Filling *w = (Filling *)context;
 
-  PetscFunctionBegin;
-  for (int d = 0; d < s->dim; d++) {
-    PetscCall(PetscCalloc1(ncell * corners + 1, &up[d]));
-    PetscCall(FetchValues(sf, s->up[d], up[d]));
-  }
-  PetscCall(PetscCalloc1(ncell + 1, &a));
-  for (PetscInt cell = 0; cell < ncell; cell++) {
+  for (int32_t cell = first; cell < last; cell++) {
     PetscInt at[3] = {0, 0, 0};
     double   sum = 0, count = 0;
 
-    PetscCall(FindCell(s, c, dm, cell, at));
-    for (int d = 0; d < s->dim; d++) AddEdges(s, c, at, d, up[d] + cell * corners, &sum, &count);
-    if (count == 0) continue;
-    a[cell] = sum / count;
+    FindCell(w, cell, at);
+    for (int d = 0; d < w->s->dim; d++) AddEdges(w->s, w->c, at, d, w->up[d] + ((size_t)cell << w->s->dim), &sum, &count);
+    w->a[cell] = count > 0 ? sum / count : 0;
+  }
+}
+
+#define VARIES 1e-6 /* Coefficients that differ by less are one number. */
+
+/* Sets the coefficient of the DM's cells, up to a factor, to `a`, unless all are the same. */
+static PetscErrorCode SetCoefficient(DM dm, PetscInt ncell, PetscReal a[], PetscBool *varies)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  double         total[2] = {0, 0};
+  PetscReal      range[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
+
+  PetscFunctionBegin;
+  for (PetscInt cell = 0; cell < ncell; cell++) {
+    if (a[cell] == 0) continue;
     total[0] += a[cell];
     total[1]++;
     range[0] = PetscMin(range[0], a[cell]);
@@ -269,38 +277,74 @@ static PetscErrorCode SetCoefficient(const VpStencil *s, const Cells *c, DM dm, 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, total, 2, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MIN, comm));
   *varies = (PetscBool)(-range[1] > (1 + VARIES) * range[0]);
+  if (!*varies) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt cell = 0; cell < ncell; cell++) a[cell] = a[cell] > 0 ? a[cell] * total[1] / total[0] : 1; /* no edge: one of the mean */
-  if (*varies) PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
-  for (int d = 0; d < s->dim; d++) PetscCall(PetscFree(up[d]));
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *sf: from rows to the nodes of cells. NULL on one rank, where these read the rows themselves */
+static PetscErrorCode CreateSF(const Filling *w, PetscSF *sf)
+{
+  const PetscInt n = (PetscInt)w->mesh->nown << w->s->dim;
+  PetscInt       count = 0, *leaf, *row;
+  PetscLayout    layout;
+
+  PetscFunctionBegin;
+  *sf = NULL;
+  if (w->mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &leaf, n, &row));
+  for (PetscInt i = 0; i < n; i++) {
+    if (w->node[i] < 0) continue;
+    leaf[count] = i;
+    row[count++] = w->node[i];
+  }
+  PetscCall(VecGetLayout(w->s->identity, &layout));
+  PetscCall(PetscSFCreate(w->mesh->comm, sf));
+  PetscCall(PetscSFSetGraphLayout(*sf, layout, count, leaf, PETSC_COPY_VALUES, row));
+  PetscCall(PetscFree2(leaf, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *at [ncell][2^dim] = the values of a vector at nodes, 0 outside, in new memory */
+static PetscErrorCode FetchValues(const Filling *w, PetscSF sf, Vec v, double **at)
+{
+  const PetscInt     n = (PetscInt)w->mesh->nown << w->s->dim;
+  const PetscScalar *from;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n + 1, at));
+  PetscCall(VecGetArrayRead(v, &from));
+  if (sf) {
+    PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, *at, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, *at, MPI_REPLACE));
+  }
+  for (PetscInt i = 0; i < n && !sf; i++) (*at)[i] = w->node[i] < 0 ? 0 : PetscRealPart(from[w->node[i]]);
+  PetscCall(VecRestoreArrayRead(v, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets node to -1 where rows are those of the identity, and the coefficient of the DM. */
-static PetscErrorCode FillFromMatrix(const VpStencil *s, const Cells *c, DM dm, PetscInt ncell, PetscInt node[], PetscBool *varies)
+static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
 {
-  const PetscInt n = ncell << s->dim;
-  PetscInt       count = 0, *leaf, *row;
-  PetscLayout    layout;
+  const PetscInt n = (PetscInt)w->mesh->nown << w->s->dim;
+  double        *values[3] = {NULL};
   PetscSF        sf;
-  double        *identity;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &leaf, n, &row));
-  for (PetscInt i = 0; i < n; i++) {
-    if (node[i] < 0) continue;
-    leaf[count] = i;
-    row[count++] = node[i];
+  PetscCall(CreateSF(w, &sf));
+  for (int d = 0; d < w->s->dim; d++) {
+    PetscCall(FetchValues(w, sf, w->s->up[d], &values[d]));
+    w->up[d] = values[d];
   }
-  PetscCall(VecGetLayout(s->identity, &layout));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)dm), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, count, leaf, PETSC_COPY_VALUES, row));
-  PetscCall(PetscFree2(leaf, row));
-  PetscCall(PetscCalloc1(n + 1, &identity));
-  PetscCall(FetchValues(sf, s->identity, identity));
-  PetscCall(SetCoefficient(s, c, dm, sf, ncell, varies));
-  for (PetscInt i = 0; i < n; i++) node[i] = identity[i] != 0 ? -1 : node[i];
-  PetscCall(PetscFree(identity));
+  PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->a));
+  VpLoop(w->mesh->nown, FindMeans, w);
+  for (int d = 0; d < w->s->dim; d++) PetscCall(PetscFree(values[d]));
+  PetscCall(SetCoefficient(dm, w->mesh->nown, w->a, varies));
+  PetscCall(PetscFree(w->a));
+  PetscCall(FetchValues(w, sf, w->s->identity, &values[0]));
+  for (PetscInt i = 0; i < n; i++) w->node[i] = values[0][i] != 0 ? -1 : w->node[i];
+  PetscCall(PetscFree(values[0]));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,17 +372,18 @@ static PetscErrorCode Describe(const VpStencil *s, const Cells *c, PetscBool var
 PetscErrorCode VpStencilConvert(VpStencil *s, VpPoints points, const char prefix[], VpStencilCells *to)
 {
   PetscBool varies = PETSC_FALSE;
-  PetscInt  ncell;
   Cells     c = {.face = {NULL}};
+  Filling   w = {.s = s, .c = &c};
 
   PetscFunctionBegin;
   for (int side = 0; side < 2 * s->dim; side++) PetscCall(DecideSide(s, points, side, &c.side[side]));
   for (int d = 0; d < s->dim; d++) PetscCall(FindFaces(s, &c, d));
   PetscCall(CreateDM(s, &c, prefix, &to->dm));
-  PetscCall(DMVPatchDGGetCells(to->dm, &ncell));
-  PetscCall(PetscMalloc1((ncell << s->dim) + 1, &to->node));
-  PetscCall(ListNodes(s, &c, to->dm, ncell, to->node));
-  PetscCall(FillFromMatrix(s, &c, to->dm, ncell, to->node, &varies));
+  w.mesh = DMVPatchDGData(to->dm)->mesh;
+  PetscCall(VpMallocLarge(((size_t)w.mesh->nown << s->dim) + 1, &w.node));
+  PetscCall(ListNodes(&w));
+  PetscCall(FillFromMatrix(&w, to->dm, &varies));
+  to->node = w.node;
   to->centered = varies;
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
