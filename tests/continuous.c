@@ -2,23 +2,9 @@
 /* ranks: 1 2 4 */
 #include "support/continuous.h"
 #include "support/refused.h"
+#include "support/said.h"
 
 #define EXACT "-vpatchdg_warnings 0 -pc_vpatchdg_precision double -pc_vpatchdg_exchange color "
-
-static PetscErrorCode SetRandom(Vec v, unsigned long seed)
-{
-  PetscRandom random;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(PetscRandomSetSeed(random, seed));
-  PetscCall(PetscRandomSeed(random));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* *off: |(M r, s) - (r, M' s)| over the sum of both, where M' is M or its transpose */
 static PetscErrorCode Compare(Problem *p, PetscBool transpose, PetscReal *off)
@@ -330,17 +316,66 @@ static PetscErrorCode small_reaction_keeps_constants(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the matrix has and the DM has not: a coefficient, a scale, conditions on sides, rows of the identity that the restriction names. */
+static PetscErrorCode warnings_name_what_differs(void)
+{
+  static const struct {
+    const char *name, *options, *says; /* says: NULL: nothing */
+    Sides       sides;
+    PetscBool   checkers, all; /* all: the restriction has rows of the identity, too */
+    PetscReal   scale;
+  } cases[] = {
+    {"nothing", "", NULL, LEFT_OUT, PETSC_FALSE, PETSC_FALSE, 1},
+    {"a scale", "", NULL, NATURAL, PETSC_FALSE, PETSC_FALSE, 1e8},
+    {"the coefficient", "", "the matrix is not the form of the DM: its diagonal is 1 to 1e+03 times", LEFT_OUT, PETSC_TRUE, PETSC_FALSE, 1},
+    {"Dirichlet in the matrix", "-dm_vpatchdg_boundary neumann", "the matrix does not take constants to 0", LEFT_OUT, PETSC_FALSE,
+     PETSC_FALSE, 1},
+    {"Neumann in the matrix", "-dm_vpatchdg_boundary dirichlet", "the matrix takes constants to 0", NATURAL, PETSC_FALSE, PETSC_FALSE, 1},
+    {"rows of the identity", "", "the matrix is not the form of the DM", IDENTITY_ROWS, PETSC_FALSE, PETSC_TRUE, 1e3},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    NodeGrid  g = {.dim = 2, .degree = 3, .cells = 8, .sides = cases[i].sides, .coefficient = cases[i].checkers ? Checkers : NULL};
+    PetscInt  ncell, *node;
+    PetscBool right;
+    Problem   p;
+    PC        pc;
+
+    PetscCall(GridProblem(&g, cases[i].options, &p));
+    if (cases[i].all) {
+      g.sides = NATURAL; /* with the same numbers of rows */
+      PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
+      PetscCall(KSPGetPC(p.ksp, &pc));
+      PetscCall(PCVPatchDGSetElementRestriction(pc, p.dm, ncell, node));
+      PetscCall(PetscFree(node));
+      PetscCall(MatScale(p.A, cases[i].scale));
+      g.sides = IDENTITY_ROWS;
+      PetscCall(ZeroSideRows(&g, p.A));
+    } else PetscCall(MatScale(p.A, cases[i].scale));
+    ListenBegin();
+    PetscCall(ReadOptions(&p, "-ksp_type fgmres", PETSC_FALSE));
+    PetscCall(KSPSetUp(p.ksp));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    right = cases[i].says ? (PetscBool)(Said("\n") == 1 && Said(cases[i].says) == 1) : (PetscBool)!said[0];
+    TapOk(right, "warnings_name_what_differs, %s: %s", cases[i].name, FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   const NodeGrid g = {.dim = 2, .degree = 2, .cells = 8, .sides = LEFT_OUT}, more = {.dim = 2, .degree = 2, .cells = 16, .sides = LEFT_OUT};
-  const NodeGrid linear = {.dim = 2, .degree = 1, .cells = 8, .sides = LEFT_OUT};
-  PetscInt       ncell, n, *node, *lower;
-  PetscMPIInt    rank, size;
-  Problem        p;
-  Mat            A;
-  DM             dm;
-  PC             pc;
-  IS             is;
+  const NodeGrid linear = {.dim = 2, .degree = 1, .cells = 8, .sides = LEFT_OUT},
+                 less = {.dim = 2, .degree = 2, .cells = 4, .sides = LEFT_OUT};
+  PetscInt    ncell, n, *node, *lower;
+  PetscMPIInt rank, size;
+  Problem     p;
+  Mat         A;
+  DM          dm;
+  PC          pc;
+  IS          is;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
@@ -387,6 +422,26 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(PCSetOperators(pc, A, A));
   Refused(PCSetUp(pc), "that no cell of the element restriction has, and some couple with others", "the matrix of another mesh");
   PetscCall(MatDestroy(&A));
+  PetscCall(GridDM(&less, "", &dm));
+  PetscCall(AssembleGrid(&less, dm, &A));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PCSetOperators(pc, A, A));
+  Refused(PCSetUp(pc), "and the matrix has rows 0 to 48", "the matrix of a coarser mesh");
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFree(node));
+  PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
+  if (rank == 0) node[8] = -2;
+  PetscCall(PCVPatchDGSetElementRestriction(pc, p.dm, ncell, node));
+  PetscCall(PCSetOperators(pc, p.A, p.A));
+  Refused(PCSetUp(pc), "has the number -2", "a number below -1, on one rank");
+  PetscCall(PetscFree(node));
+  PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &A));
+  PetscCall(MatScale(A, -1));
+  PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
+  PetscCall(PCVPatchDGSetElementRestriction(pc, p.dm, ncell, node));
+  PetscCall(PCSetOperators(pc, A, A));
+  Refused(PCSetUp(pc), "it has to be positive", "a negative matrix");
+  PetscCall(MatDestroy(&A));
   PetscCall(PetscFree(node));
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -402,6 +457,7 @@ int main(int argc, char **argv)
   PetscCall(coefficient_changes());
   PetscCall(rows_may_have_any_order());
   PetscCall(small_reaction_keeps_constants());
+  PetscCall(warnings_name_what_differs());
   PetscCall(LossesAreExpected());
   PetscCall(shell_needs_products_alone());
   PetscCall(bad_input_is_refused());

@@ -238,22 +238,28 @@ static PetscErrorCode MeasureConstants(PC pc)
   const Vec          y = c->work[0], u = c->work[1];
   PetscReal          norm, most;
   PetscScalar        product;
+  PetscBool          singular;
 
   PetscFunctionBegin;
   diffusion.reaction = 0;
   c->eigenvalue = 0;
   PetscCall(VecNorm(c->one, NORM_2, &norm));
   if (norm > 0) PetscCall(VecScale(c->one, 1 / norm));
-  if (!VpProblemIsSingular(c->op->mesh, &diffusion)) PetscFunctionReturn(PETSC_SUCCESS);
+  singular = VpProblemIsSingular(c->op->mesh, &diffusion);
+  if (!singular && (!c->node || c->nloose)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMult(pc->pmat, c->one, y));
   PetscCall(VecDot(y, c->one, &product));
-  if (c->op->problem.reaction > 0) c->eigenvalue = PetscRealPart(product);
+  if (singular && c->op->problem.reaction > 0) c->eigenvalue = PetscRealPart(product);
   PetscCall(VecSetRandom(u, NULL));
   PetscCall(VecNormalize(u, NULL));
   PetscCall(VecNorm(y, NORM_2, &norm));
   PetscCall(MatMult(pc->pmat, u, y));
   PetscCall(VecNorm(y, NORM_2, &most));
-  if (!c->eigenvalue && norm > SMALL * most)
+  if (!singular && norm <= SMALL * most)
+    PetscCall(VpWarn(pc, VP_WARN_SIDES,
+                     "the matrix takes constants to 0, and the DM has Dirichlet or Robin sides: say that sides are Neumann "
+                     "(-dm_vpatchdg_boundary)"));
+  if (singular && !c->eigenvalue && norm > SMALL * most)
     PetscCall(VpWarn(pc, VP_WARN_SIDES,
                      "the DM has Neumann sides alone, and the matrix does not take constants to 0: say where the DM has Dirichlet or Robin "
                      "sides (-dm_vpatchdg_boundary)"));
