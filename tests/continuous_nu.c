@@ -16,26 +16,55 @@ static const struct {
   {2, 1, 16, PETSC_FALSE, LEFT_OUT, {6.3, 4.4, 4.9, 5.4}},
   {2, 2, 16, PETSC_FALSE, LEFT_OUT, {5.7, 3.8, 4.2, 5.5}},
   {2, 3, 16, PETSC_FALSE, LEFT_OUT, {6.0, 3.8, 4.4, 5.9}},
+  {2, 4, 16, PETSC_FALSE, LEFT_OUT, {6.1, 3.8, 4.5, 6.0}},
+  {2, 5, 16, PETSC_FALSE, LEFT_OUT, {6.1, 3.9, 4.6, 6.1}},
   {2, 6, 16, PETSC_FALSE, LEFT_OUT, {6.1, 4.0, 4.8, 6.1}},
+  {2, 2, 8, PETSC_FALSE, LEFT_OUT, {5.7, 3.8}},
+  {2, 2, 32, PETSC_FALSE, LEFT_OUT, {5.7, 3.9}},
   {2, 2, 64, PETSC_FALSE, LEFT_OUT, {5.7, 3.9}},
   {2, 8, 8, PETSC_FALSE, LEFT_OUT, {6.3, 4.1, 5.2}},
   {3, 1, 8, PETSC_FALSE, LEFT_OUT, {7.0, 4.5, 5.4, 6.6}},
   {3, 2, 8, PETSC_FALSE, LEFT_OUT, {6.9, 4.1, 5.0, 6.9}},
+  {3, 3, 4, PETSC_FALSE, LEFT_OUT, {7.0, 4.2}},
   {2, 1, 16, PETSC_FALSE, NATURAL, {6.9, 5.2, 0, 5.7}},
+  {2, 2, 16, PETSC_FALSE, NATURAL, {5.2, 3.9, 0, 5.0}},
   {2, 3, 16, PETSC_FALSE, NATURAL, {5.4, 3.6, 0, 5.3}},
+  {2, 4, 16, PETSC_FALSE, NATURAL, {5.5, 3.6, 0, 5.4}},
+  {2, 6, 16, PETSC_FALSE, NATURAL, {5.4, 3.7, 0, 5.4}},
   {3, 2, 8, PETSC_FALSE, NATURAL, {6.3, 4.2, 0, 6.1}},
   {2, 1, 16, PETSC_FALSE, IDENTITY_ROWS, {6.3, 4.4}},
+  {2, 2, 16, PETSC_FALSE, IDENTITY_ROWS, {5.7, 3.8}},
   {2, 4, 16, PETSC_FALSE, IDENTITY_ROWS, {6.1, 3.8}},
   {3, 2, 8, PETSC_FALSE, IDENTITY_ROWS, {6.9, 4.1}},
   {2, 1, 16, PETSC_TRUE, LEFT_OUT, {6.6, 5.6, 0, 4.9}},
   {2, 2, 16, PETSC_TRUE, LEFT_OUT, {4.8, 3.8, 0, 4.5}},
   {2, 3, 16, PETSC_TRUE, LEFT_OUT, {5.2, 3.9, 0, 5.1}},
+  {2, 4, 16, PETSC_TRUE, LEFT_OUT, {5.5, 3.9, 0, 5.5}},
   {2, 6, 16, PETSC_TRUE, LEFT_OUT, {5.8, 4.0, 0, 5.8}},
   {2, 8, 8, PETSC_TRUE, LEFT_OUT, {6.0, 4.4}},
+  {2, 1, 32, PETSC_TRUE, LEFT_OUT, {6.7, 5.9, 0, 5.0}},
   {2, 1, 64, PETSC_TRUE, LEFT_OUT, {6.7, 6.0, 0, 5.0}},
   {3, 1, 8, PETSC_TRUE, LEFT_OUT, {6.0, 5.5, 0, 4.7}},
   {3, 2, 8, PETSC_TRUE, LEFT_OUT, {4.5, 3.8, 0, 4.4}},
 };
+
+static PetscErrorCode SetBlocks(DM dm, double (*coefficient)(const PetscReal[], int))
+{
+  PetscReal lower[3], upper[3], center[3] = {0, 0, 0}, *a;
+  PetscInt  ncell;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &ncell));
+  PetscCall(PetscMalloc1(ncell + 1, &a));
+  for (PetscInt c = 0; c < ncell; c++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
+    for (int d = 0; d < 2; d++) center[d] = (lower[d] + upper[d]) / 2;
+    a[c] = coefficient(center, 2);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode Measure(const NodeGrid *g, const char options[], double *nu)
 {
@@ -45,7 +74,8 @@ static PetscErrorCode Measure(const NodeGrid *g, const char options[], double *n
   Problem   p;
 
   PetscFunctionBeginUser;
-  PetscCall(GridProblem(g, g->lobatto ? "-dm_vpatchdg_quadrature lobatto" : "", &p));
+  PetscCall(GridProblem(g, g->lobatto && !g->other ? "-dm_vpatchdg_quadrature lobatto" : "", &p));
+  if (g->coefficient) PetscCall(SetBlocks(p.dm, g->coefficient));
   PetscCall(
     PetscSNPrintf(all, sizeof(all), "-ksp_rtol 1e-8 -ksp_max_it 100 -pc_vpatchdg_precision double -vpatchdg_warnings 0 %s", options));
   PetscCall(SolveWith(&p, all, &residual, &its, NULL));
@@ -80,6 +110,68 @@ static PetscErrorCode iterations_are_as_published(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 1 or 1000 in 4 x 4 blocks: a checkerboard; 2 x 2 soft blocks among stiff ones; stiff ones among soft ones */
+static double Checkers(const PetscReal x[], int dim)
+{
+  return ((int)(4 * x[0]) + (int)(4 * x[1])) % 2 ? 1000 : 1;
+}
+
+static PetscBool IsInside(const PetscReal x[])
+{
+  return (PetscBool)(PetscAbsReal(x[0] - 0.5) < 0.25 && PetscAbsReal(x[1] - 0.5) < 0.25);
+}
+
+static double Soft(const PetscReal x[], int dim)
+{
+  return IsInside(x) ? 1 : 1000;
+}
+
+static double Stiff(const PetscReal x[], int dim)
+{
+  return IsInside(x) ? 1000 : 1;
+}
+
+static PetscErrorCode jumps_between_cells(void)
+{
+  static const struct {
+    double (*coefficient)(const PetscReal[], int);
+    const char *name;
+    double      nu[4], both; /* of degrees 1 to 4; the most with Jacobi steps, 0: not known */
+  } jumps[] = {{Soft, "soft inclusion", {6.5, 5.8, 6.1, 6.2}, 0},
+               {Stiff, "stiff inclusion", {8.0, 7.6, 8.0, 8.3}, 0},
+               {Checkers, "checkerboard", {11, 11.5, 12.4, 12.5}, 10.5}};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    for (int k = 1; k <= 4; k++) {
+      const NodeGrid g = {.dim = 2, .degree = k, .cells = 16, .sides = LEFT_OUT, .coefficient = jumps[i].coefficient};
+      double         nu = 0, both = 0;
+
+      PetscCall(Measure(&g, FGMRES "-pc_vpatchdg_jacobi none", &nu));
+      if (jumps[i].both > 0) PetscCall(Measure(&g, FGMRES "-pc_vpatchdg_jacobi both", &both));
+      TapOk((PetscBool)(fabs(nu - jumps[i].nu[k - 1]) <= 0.5 && both <= jumps[i].both + 0.5),
+            "jumps_between_cells, %s, Q%d: %.2f for %.1f, with Jacobi steps %.2f", jumps[i].name, k, nu, jumps[i].nu[k - 1], both);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operators with the masses of the Gauss-Lobatto rule around a cycle with exact ones take twice as many iterations. */
+static PetscErrorCode quadratures_belong_together(void)
+{
+  static const double nu[] = {14.9, 12.6, 11.7, 11.3};
+
+  PetscFunctionBeginUser;
+  for (int k = 1; k <= 4; k++) {
+    const NodeGrid g = {.dim = 2, .degree = k, .cells = 16, .sides = LEFT_OUT, .lobatto = PETSC_TRUE, .other = PETSC_TRUE};
+    double         found = 0;
+
+    PetscCall(Measure(&g, FGMRES "-pc_vpatchdg_jacobi none", &found));
+    TapOk((PetscBool)(fabs(found - nu[k - 1]) <= 0.6), "quadratures_belong_together, Q%d: %.2f for %.1f", k, found, nu[k - 1]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Means are weighted by the stiffness of cells: two boxes of width 1 and 1/4, 1/16 or 1/64 along x and y. */
 static PetscErrorCode thin_cells_weigh_more(void)
 {
@@ -103,6 +195,8 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
   PetscCall(thin_cells_weigh_more());
+  PetscCall(jumps_between_cells());
+  PetscCall(quadratures_belong_together());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -11,6 +11,7 @@ typedef struct {
   PetscInt         cells;   /* along each direction */
   PetscBool        lobatto; /* masses and stiffnesses by the rule of the nodes */
   Sides            sides;
+  PetscBool        other;                                   /* The DM has another quadrature than the matrix. */
   PetscInt         boxes;                                   /* along each direction; 0: 1 */
   const PetscReal *face;                                    /* [boxes + 1] of every direction; NULL: equidistant */
   double (*coefficient)(const PetscReal center[], int dim); /* NULL: 1 */
@@ -259,5 +260,21 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   PetscCall(GridRestriction(g, p->dm, &ncell, &node));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
   PetscCall(PetscFree(node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v = numbers in (-1, 1) */
+PETSC_UNUSED static inline PetscErrorCode SetRandom(Vec v, unsigned long seed)
+{
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(PetscRandomSetType(random, PETSCRAND48));
+  PetscCall(PetscRandomSetInterval(random, -1, 1));
+  PetscCall(PetscRandomSetSeed(random, seed));
+  PetscCall(PetscRandomSeed(random));
+  PetscCall(VecSetRandom(v, random));
+  PetscCall(PetscRandomDestroy(&random));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

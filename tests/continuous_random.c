@@ -1,0 +1,350 @@
+/* Continuous operators on random grids: degrees, widths of cells, sides, coefficients, quadratures, numberings of rows. Their matrices are
+   assembled here, and are 0 in no row that is not left out. -seed n -draws n: others, and more of them. */
+/* ranks: 1 2 3 */
+#include "support/continuous.h"
+
+/* what a coefficient does from cell to cell, and the most iterations */
+typedef enum { CONSTANT, BOXES, CHECKERS, NOISE } Varies;
+static const char *const names[] = {"constant", "1:1000 by boxes", "checkers 1:1000", "noise 1:10"};
+
+enum { MOST_FACES = 33 };
+
+typedef struct {
+  int       dim, degree;
+  PetscInt  boxes[3], each;       /* boxes along each direction, and their cells along each direction */
+  PetscReal face[3][MOST_FACES];  /* of cells */
+  PetscReal wide[3][MOST_FACES];  /* of boxes */
+  PetscBool periodic[3], free[6]; /* free: Neumann, else Dirichlet */
+  PetscBool lobatto, rows;        /* rows: Dirichlet nodes have rows of the identity, else none */
+  Varies    varies;
+  PetscInt  n[3], step, shift, N; /* rows along each direction; row i of the grid is (i step + shift) % N of the matrix */
+  double    thin;                 /* largest ratio of two sides of a cell */
+} Draws;
+
+static uint64_t state;
+
+static PetscInt Pick(PetscInt n)
+{
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return (PetscInt)((state >> 33) % (uint64_t)n);
+}
+
+/* Places boxes of width 1, 1/2, 1/4 or 1/8 beside each other. */
+static void DrawFaces(Draws *w, int d)
+{
+  const PetscInt kinds = 1 + Pick(4);
+
+  w->wide[d][0] = w->face[d][0] = 0;
+  for (PetscInt b = 0; b < w->boxes[d]; b++) {
+    w->wide[d][b + 1] = w->wide[d][b] + ldexp(1, (int)-Pick(kinds));
+    for (PetscInt i = 1; i <= w->each; i++)
+      w->face[d][b * w->each + i] = w->wide[d][b] + (w->wide[d][b + 1] - w->wide[d][b]) * (PetscReal)i / (PetscReal)w->each;
+  }
+}
+
+static void DrawGrid(Draws *w)
+{
+  *w = (Draws){.dim = 2 + (int)Pick(2)};
+  w->degree = 1 + (int)Pick(w->dim == 2 ? 8 : 4);
+  w->each = w->dim == 2 ? (PetscInt)(w->degree > 4 ? 2 : 4) << Pick(2) : w->degree > 2 ? 2 : 2 << Pick(2);
+  for (int d = 0; d < w->dim; d++) {
+    w->boxes[d] = 1 + Pick(w->dim == 2 ? 4 : 2);
+    w->periodic[d] = (PetscBool)(Pick(5) == 0);
+    for (int end = 0; end < 2; end++) w->free[2 * d + end] = (PetscBool)(Pick(3) == 0);
+    DrawFaces(w, d);
+  }
+  w->lobatto = (PetscBool)Pick(2);
+  w->rows = (PetscBool)Pick(2);
+  w->varies = (Varies)Pick(4);
+  w->N = 1;
+  for (int d = 0; d < w->dim; d++) {
+    const PetscInt nodes = w->boxes[d] * w->each * w->degree + !w->periodic[d];
+
+    w->n[d] = nodes;
+    for (int end = 0; end < 2 && !w->rows && !w->periodic[d]; end++) w->n[d] -= !w->free[2 * d + end];
+    w->N *= w->n[d];
+  }
+  w->shift = Pick(w->N);
+  for (PetscInt a = 0, b = 0; a != 1;) { /* a step without a common divisor */
+    w->step = 1 + Pick(w->N);
+    a = w->step;
+    b = w->N;
+    while (b) {
+      const PetscInt rest = a % b;
+
+      a = b;
+      b = rest;
+    }
+  }
+}
+
+/* whether constants are the null space */
+static PetscBool IsSingular(const Draws *w)
+{
+  PetscBool is = PETSC_TRUE;
+
+  for (int side = 0; side < 2 * w->dim; side++) is = (PetscBool)(is && (w->free[side] || w->periodic[side / 2]));
+  return is;
+}
+
+static double CoefficientAt(const Draws *w, const PetscInt cell[])
+{
+  PetscInt number = 0, sum = 0;
+
+  for (int d = w->dim - 1; d >= 0; d--) {
+    number = 1000 * number + cell[d] / (w->varies == BOXES ? w->each : 1);
+    sum += cell[d] / w->each;
+  }
+  if (w->varies == CONSTANT) return 1;
+  if (w->varies == CHECKERS) return sum % 2 ? 1000 : 1;
+  number = (number + 17) * 7919 % 10007;
+  return pow(w->varies == BOXES ? 1000 : 10, (double)number / 10007);
+}
+
+/* the row of a node of the grid, or -1: it is left out. *side: it is a Dirichlet node */
+static PetscInt RowAt(const Draws *w, const PetscInt at[], PetscBool *side)
+{
+  PetscInt row = 0;
+
+  *side = PETSC_FALSE;
+  for (int d = w->dim - 1; d >= 0; d--) {
+    const PetscInt last = w->boxes[d] * w->each * w->degree;
+    PetscInt       i = at[d];
+
+    if (w->periodic[d]) i %= last;
+    else {
+      *side = (PetscBool)(*side || (i == 0 && !w->free[2 * d]) || (i == last && !w->free[2 * d + 1]));
+      i -= !w->rows && !w->free[2 * d];
+    }
+    row = row * w->n[d] + i;
+  }
+  return *side && !w->rows ? -1 : (PetscInt)(((PetscInt64)row * w->step + w->shift) % w->N);
+}
+
+/* What a cell of the DM has: rows and side [ndof], h [dim], a. */
+static PetscErrorCode ReadCell(const Draws *w, DM dm, PetscInt cell, PetscInt rows[], PetscBool side[], PetscReal h[], double *a)
+{
+  const int n = w->degree + 1, ndof = (int)PetscPowInt(n, w->dim);
+  PetscReal lower[3], upper[3];
+  PetscInt  at[3], first[3] = {0, 0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCellBounds(dm, cell, lower, upper));
+  for (int d = 0; d < w->dim; d++) {
+    h[d] = upper[d] - lower[d];
+    while (w->face[d][first[d] + 1] < (lower[d] + upper[d]) / 2) first[d]++;
+  }
+  *a = CoefficientAt(w, first);
+  for (int i = 0; i < ndof; i++) {
+    for (int d = 0, rest = i; d < w->dim; d++, rest /= n) at[d] = first[d] * w->degree + rest % n;
+    rows[i] = RowAt(w, at, &side[i]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeDM(Draws *w, DM *dm)
+{
+  const PetscReal  lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
+  VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_DIRICHLET};
+  PetscInt         refine = 0, boxes[3] = {1, 1, 1};
+
+  PetscFunctionBeginUser;
+  while (1 << refine < w->each) refine++;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, w->dim, w->degree, refine, dm));
+  for (int d = 0; d < w->dim; d++) boxes[d] = w->boxes[d];
+  PetscCall(DMVPatchDGSetBoxGrid(*dm, boxes, lower, upper));
+  for (int d = 0; d < w->dim; d++) {
+    PetscCall(DMVPatchDGSetGrid(*dm, d, w->boxes[d], w->wide[d]));
+    for (int side = 2 * d; side < 2 * d + 2; side++)
+      boundary[side] = w->periodic[d]  ? VPATCHDG_BOUNDARY_PERIODIC
+                       : w->free[side] ? VPATCHDG_BOUNDARY_NEUMANN
+                                       : VPATCHDG_BOUNDARY_DIRICHLET;
+  }
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMVPatchDGSetQuadrature(*dm, w->lobatto ? VPATCHDG_QUADRATURE_LOBATTO : VPATCHDG_QUADRATURE_GAUSS));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds a cell's form to A. K, M [n][n] */
+static PetscErrorCode AddCell(const Draws *w, Mat A, const PetscInt rows[], const PetscReal h[], double a, const double K[],
+                              const double M[], PetscScalar value[])
+{
+  const int n = w->degree + 1, ndof = (int)PetscPowInt(n, w->dim);
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < ndof * ndof; i++) {
+    value[i] = 0;
+    for (int d = 0; d < w->dim; d++) {
+      double product = a;
+
+      for (int e = 0, p = i / ndof, q = i % ndof; e < w->dim; e++, p /= n, q /= n)
+        product *= e == d ? K[p % n * n + q % n] / h[e] : M[p % n * n + q % n] * h[e];
+      value[i] += product;
+    }
+  }
+  PetscCall(MatSetValues(A, ndof, rows, ndof, rows, value, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Assembles the matrix, fills the element restriction, node [ncell][ndof], and sets the DM's coefficient. */
+static PetscErrorCode AssembleAll(Draws *w, DM dm, Mat A, PetscInt node[])
+{
+  const int    ndof = (int)PetscPowInt(w->degree + 1, w->dim);
+  double       K[VP_MAX_N * VP_MAX_N], M[VP_MAX_N * VP_MAX_N];
+  PetscInt     ncell, fixed = 0, *fix;
+  PetscReal    h[3], *a;
+  PetscScalar *value;
+  PetscBool   *side;
+
+  PetscFunctionBeginUser;
+  ElementForms(w->degree, w->lobatto, K, M);
+  PetscCall(DMVPatchDGGetCells(dm, &ncell));
+  PetscCall(PetscMalloc4(ndof * ndof, &value, ndof, &side, ncell + 1, &a, ncell * ndof + 1, &fix));
+  w->thin = 1;
+  for (PetscInt c = 0; c < ncell; c++) {
+    PetscInt *rows = node + c * ndof;
+    double    own = 1;
+
+    PetscCall(ReadCell(w, dm, c, rows, side, h, &own));
+    a[c] = own;
+    PetscCall(AddCell(w, A, rows, h, own, K, M, value));
+    for (int d = 0; d < w->dim; d++)
+      for (int e = 0; e < w->dim; e++) w->thin = PetscMax(w->thin, h[d] / h[e]);
+    for (int i = 0; i < ndof; i++) {
+      if (!side[i] || rows[i] < 0) continue;
+      fix[fixed++] = rows[i];
+      rows[i] = -1;
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &w->thin, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  if (w->rows) PetscCall(MatZeroRows(A, fixed, fix, 1, NULL, NULL));
+  if (w->varies) PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree4(value, side, a, fix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* known: x of a direct solver for this b; both are without a constant where A is singular */
+static PetscErrorCode SolveDirectly(const Draws *w, Problem *p, Vec known)
+{
+  MatNullSpace constants;
+  KSP          direct;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(SetRandom(p->b, 5));
+  if (IsSingular(w)) { /* b = A known */
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+    PetscCall(VecCopy(p->b, known));
+    PetscCall(MatNullSpaceRemove(constants, known));
+    PetscCall(MatMult(p->A, known, p->b));
+    PetscCall(MatNullSpaceDestroy(&constants));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &direct));
+  PetscCall(KSPSetOptionsPrefix(direct, "direct_"));
+  PetscCall(KSPSetOperators(direct, p->A, p->A));
+  PetscCall(KSPSetType(direct, KSPPREONLY));
+  PetscCall(KSPGetPC(direct, &pc));
+  PetscCall(PCSetType(pc, PCREDUNDANT)); /* LU, on every rank */
+  PetscCall(KSPSolve(direct, p->b, known));
+  PetscCall(KSPDestroy(&direct));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* error of p->x, in the maximum norm, without the constant where A is singular */
+static PetscErrorCode FindError(const Draws *w, Problem *p, Vec known, PetscReal *error)
+{
+  MatNullSpace constants;
+  PetscReal    most;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(known, NORM_INFINITY, &most));
+  PetscCall(VecAXPY(p->x, -1, known));
+  if (IsSingular(w)) {
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+    PetscCall(MatNullSpaceRemove(constants, p->x));
+    PetscCall(MatNullSpaceDestroy(&constants));
+  }
+  PetscCall(VecNorm(p->x, NORM_INFINITY, error));
+  *error /= most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeProblem(Draws *w, Problem *p)
+{
+  const PetscInt ndof = PetscPowInt(w->degree + 1, w->dim), width = PetscMin(w->N, PetscPowInt(2 * w->degree + 1, w->dim));
+  PetscInt       ncell, *node;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeDM(w, &p->dm));
+  PetscCall(DMVPatchDGGetCells(p->dm, &ncell));
+  PetscCall(PetscMalloc1(ncell * ndof + 1, &node));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, w->N, w->N, width, NULL, width, NULL, &p->A));
+  PetscCall(MatSetOption(p->A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(AssembleAll(w, p->dm, p->A, node));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(KSPGetPC(p->ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
+  PetscCall(PetscFree(node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the most iterations for eight digits: those of the tables for such cells, and two more */
+static double MostIterations(const Draws *w)
+{
+  static const double most[] = {9, 12, 15, 20};
+
+  return most[w->varies] + (w->dim == 3 && w->thin > 2 && !w->lobatto ? 3 : 0);
+}
+
+static PetscErrorCode random_operators_are_solved(PetscInt draws)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < draws; i++) {
+    PetscReal error, residual;
+    PetscInt  its;
+    double    nu;
+    Problem   p;
+    Draws     w;
+    Vec       known;
+
+    DrawGrid(&w);
+    PetscCall(MakeProblem(&w, &p));
+    PetscCall(VecDuplicate(p.b, &known));
+    PetscCall(SolveDirectly(&w, &p, known));
+    PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-10 -ksp_max_it 100", &residual, &its, NULL));
+    PetscCall(FindError(&w, &p, known, &error));
+    nu = 8 * its / -log10((double)residual);
+    TapOk((PetscBool)(error < 1e-5 && nu < MostIterations(&w)),
+          "random_operators_are_solved, %d: %dD Q%d%s, %d x %d x %d boxes of %d, sides up to 1:%.0f, %s, %s: %.1f iterations, error %.1e",
+          (int)i, w.dim, w.degree, w.lobatto ? " lobatto" : "", (int)w.boxes[0], (int)w.boxes[1], (int)w.boxes[2], (int)w.each, w.thin,
+          IsSingular(&w) ? "singular"
+          : w.rows       ? "rows of the identity"
+                         : "left out",
+          names[w.varies], nu, (double)error);
+    PetscCall(VecDestroy(&known));
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt seed = 1, draws = 12;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-draws", &draws, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  state = 88172645463325252ull * (uint64_t)(2 * seed + 1);
+  PetscCall(random_operators_are_solved(draws));
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
