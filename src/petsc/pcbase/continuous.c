@@ -116,7 +116,8 @@ static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[],
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_INT64, MPI_SUM, comm));
   range[0] = all[0];
   range[1] = *median = -all[1];
-  for (PetscReal low = all[0]; *median - low > 1e-12 * *median;) {
+  if (!total || PetscIsInfOrNanReal(all[0] + all[1])) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscReal low = all[0]; *median - low > 1e-12 * PetscAbsReal(*median);) {
     const PetscReal width = (*median - low) / BINS, first = low;
     PetscInt64      count[BINS] = {0};
     int             b = 0;
