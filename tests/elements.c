@@ -21,6 +21,13 @@ static PetscBool UnitSides(PetscInt dim, const PetscReal x[])
     if (x[d] < 1e-6 || x[d] > 1 - 1e-6) return PETSC_TRUE;
   return PETSC_FALSE;
 }
+#define FLAT 0.02 /* height of the domain */
+static PetscBool FlatSides(PetscInt dim, const PetscReal x[])
+{
+  const PetscReal unit[3] = {x[0], x[1] / FLAT, 0.5};
+
+  return UnitSides(dim, unit);
+}
 /* the lower side along x, and half of the upper one along y */
 static PetscBool SomeSides(PetscInt dim, const PetscReal x[])
 {
@@ -239,6 +246,48 @@ static PetscErrorCode all_is_read_off(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Flat(PetscInt dim, const PetscReal x[], PetscReal X[])
+{
+  X[0] = x[0];
+  X[1] = FLAT * x[1];
+}
+
+/* Coordinates that move, with the same unknowns: the next set-up has the cells where they are. The new matrix is that of another DMPLEX,
+   because a DMPLEX assembles where cells were; on several ranks its rows may have another order. */
+static PetscErrorCode cells_may_move(void)
+{
+  const PetscInt n[3] = {16, 16, 1};
+  PetscReal      residual;
+  PetscInt       its[2], count;
+  PetscScalar   *x;
+  Problem        p, flat;
+  DM             plex[2];
+  Vec            coordinates;
+  PetscMPIInt    size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) PetscCall(Turned(2, n, PETSC_FALSE, i ? Flat : Unit, &plex[i]));
+  PetscCall(ElementProblem(plex[0], 2, "", UnitSides, &p));
+  PetscCall(ElementProblem(plex[1], 2, "", FlatSides, &flat));
+  PetscCall(SetRandom(&p, p.b));
+  PetscCall(SolveWith(&p, PLAIN, &residual, &its[0], NULL));
+  for (int local = 0; local < 2; local++) {
+    PetscCall(local ? DMGetCoordinatesLocal(plex[0], &coordinates) : DMGetCoordinates(plex[0], &coordinates));
+    PetscCall(VecGetLocalSize(coordinates, &count));
+    PetscCall(VecGetArray(coordinates, &x));
+    for (PetscInt i = 1; i < count; i += 2) x[i] *= FLAT;
+    PetscCall(VecRestoreArray(coordinates, &x));
+  }
+  PetscCall(MatCopy(flat.A, p.A, SAME_NONZERO_PATTERN));
+  PetscCall(SolveWith(&p, PLAIN, &residual, &its[1], NULL));
+  TapOk((PetscBool)(its[1] <= its[0] + 2 && residual < 1e-8), "cells_may_move: %d iterations, then %d", (int)its[0], (int)its[1]);
+  PetscCall(ProblemDestroy(&flat));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The same element restriction without the DMPLEX, which says that nodes are Gauss-Lobatto points. */
 static PetscErrorCode other_nodes_are_warned_of(void)
 {
@@ -379,6 +428,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
+  PetscCall(cells_may_move());
   PetscCall(other_nodes_are_warned_of());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());

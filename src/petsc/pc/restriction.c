@@ -70,24 +70,44 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adopts a matrix on a DMPLEX, unless an older one of the same unknowns was adopted. */
+/* section: 0 where the DMPLEX has none */
+static PetscErrorCode FindKey(DM plex, VpElementsKey *of)
+{
+  PetscSection section;
+  Vec          x;
+
+  PetscFunctionBegin;
+  *of = (VpElementsKey){.section = 0};
+  PetscCall(DMGetLocalSection(plex, &section));
+  if (section) PetscCall(PetscObjectGetId((PetscObject)section, &of->section));
+  PetscCall(DMGetCoordinatesLocal(plex, &x));
+  if (!x) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)x, &of->coordinates));
+  PetscCall(PetscObjectStateGet((PetscObject)x, &of->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adopts a matrix on a DMPLEX, unless an older one of the same unknowns at the same places was adopted. */
 static PetscErrorCode AdoptElements(PC pc, DM plex)
 {
   VpPCBase     *inverse = pc->data;
   VpElements    elements;
+  VpElementsKey now, before = {.section = 0};
   PetscLayout   rows;
-  PetscSection  section;
-  PetscObjectId id = 0;
+  PetscMPIInt   first;
+  PetscBool     moved;
 
   PetscFunctionBegin;
-  PetscCall(DMGetLocalSection(plex, &section));
-  if (section) PetscCall(PetscObjectGetId((PetscObject)section, &id));
-  if (id && inverse->continuous && inverse->continuous->section == id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindKey(plex, &now));
+  if (inverse->continuous) before = inverse->continuous->elements;
+  moved = (PetscBool)(!now.section || now.section != before.section || now.coordinates != before.coordinates || now.state != before.state);
+  PetscCall(VpFirstRank(PetscObjectComm((PetscObject)plex), moved, &first));
+  if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(pc->pmat, &rows, NULL));
   PetscCall(VpElementsCreate(plex, rows, ((PetscObject)pc)->prefix, &elements));
   PetscCall(TakeRestriction(pc, elements.dm, elements.node));
   PetscCall(PetscArraycpy(inverse->continuous->point, elements.point, VP_MAX_N));
-  inverse->continuous->section = id;
+  PetscCall(FindKey(plex, &inverse->continuous->elements)); /* Making cells may have made the local coordinates. */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,13 +29,18 @@ typedef struct {
 /* What a preconditioner of a continuous operator has in addition: vectors are nodal, and enter and leave the cycle by an element
    restriction (level/nodes.h). Entries that no cell has are `loose`: their rows are those of the identity, up to a factor. */
 typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH } VpJacobiSteps;
+/* the unknowns and places of a DMPLEX, of which cells are made; 0: none */
+typedef struct {
+  PetscObjectId    section, coordinates;
+  PetscObjectState state; /* of the coordinates */
+} VpElementsKey;
 typedef struct VpContinuous_ *VpContinuous;
 struct VpContinuous_ {
   DM            dm;
   PetscInt     *node;            /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
   double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
-  PetscObjectId section;         /* then: of a DMPLEX, of which they were made; else 0 */
+  VpElementsKey elements;        /* then: of the DMPLEX of which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
   PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
