@@ -25,13 +25,12 @@ static void SetRobin(Numbers *to, int side)
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
     const size_t at = (size_t)cell * 2 * (size_t)dim + (size_t)side;
     const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[at]);
-    const double area = VpGeometryArea(mesh->geometry, cell, side);
     double       sum = 0;
 
     if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
     for (int i = 0; i < face; i++, flux++) sum += to->weight[i % to->n] * (dim == 3 ? to->weight[i / to->n] : 1) * *flux;
-    to->robin[at] =
-      VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum / area * to->problem->metric->shares[cell];
+    to->robin[at] = VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum /
+                    VpGeometryArea(mesh->geometry, cell, side) * to->problem->metric->shares[cell];
   }
 }
 
@@ -63,17 +62,20 @@ static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
 static PetscErrorCode TakeBoxMeans(VpMesh mesh, VpProblem *problem, PetscReal **numbers)
 {
   const int width = VpProblemDirections(problem);
+  PetscReal rounded[3] = {0, 0, 0};
+  int32_t   box = -1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)width + 1, numbers)); /* not NULL on ranks without cells */
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    const PetscReal *mean = problem->lattice->a + 3 * (size_t)mesh->geometry->box[cell];
+    for (int d = 0; d < width && mesh->geometry->box[cell] != box; d++) {
+      const PetscReal mean = problem->lattice->a[3 * (size_t)mesh->geometry->box[cell] + (size_t)d];
+      const double    unit = ldexp(1, ilogb(mean) - DIGITS);
 
-    for (int d = 0; d < width; d++) {
-      const double unit = ldexp(1, ilogb(mean[d]) - DIGITS);
-
-      (*numbers)[(size_t)cell * (size_t)width + (size_t)d] = round(mean[d] / unit) * unit;
+      rounded[d] = round(mean / unit) * unit;
     }
+    box = mesh->geometry->box[cell];
+    for (int d = 0; d < width; d++) (*numbers)[(size_t)cell * (size_t)width + (size_t)d] = rounded[d];
   }
   problem->coefficient = *numbers;
   PetscFunctionReturn(PETSC_SUCCESS);

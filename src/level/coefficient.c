@@ -2,17 +2,25 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-/* Extends range = {max -a, max a} [2][3 directions] by the coefficients of n cells. Without a coefficient one cell stands for all. */
-static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal range[])
+/* VpLoopRange: {max -a, max a} [2][3 directions] of the coefficients of cells */
+static void IncludeSome(const void *context, int32_t first, int32_t last, double range[])
 {
-  for (int32_t c = 0; c < (problem->coefficient ? n : PetscMin(n, 1)); c++) {
-    for (int d = 0; d < dim; d++) {
-      const PetscReal a = VpProblemCoefficient(problem, c, d);
+  const VpProblem *problem = (const VpProblem *)context;
+
+  for (int32_t c = first; c < last; c++) {
+    for (int d = 0; d < 3; d++) {
+      const PetscReal a = VpProblemCoefficient(problem, c, PetscMin(d, PetscMax(problem->tensor, 1) - 1));
 
       range[d] = PetscMax(range[d], -a);
       range[3 + d] = PetscMax(range[3 + d], a);
     }
   }
+}
+
+/* Extends range by the coefficients of n cells. Without a coefficient one cell stands for all. */
+static void IncludeCells(const VpProblem *problem, int32_t n, PetscReal range[])
+{
+  VpLoopMost(problem->coefficient ? n : PetscMin(n, 1), IncludeSome, problem, 6, range);
 }
 
 /* least[d], most[d] = the extreme coefficients along direction d over the cells of all ranks, and over those of problem->coarser */
@@ -23,9 +31,9 @@ static PetscErrorCode FindRanges(VpMesh mesh, const VpProblem *problem, PetscRea
 
   PetscFunctionBegin;
   for (int i = 0; i < 6; i++) range[i] = PETSC_MIN_REAL;
-  IncludeCells(problem, mesh->dim, mesh->nown, range);
+  IncludeCells(problem, mesh->nown, range);
   coarser.coefficient = problem->coarser;
-  if (problem->coarser) IncludeCells(&coarser, mesh->dim, VpMeshCoarser(mesh)->nown, range);
+  if (problem->coarser) IncludeCells(&coarser, VpMeshCoarser(mesh)->nown, range);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 6, MPIU_REAL, MPIU_MAX, mesh->comm));
   for (int d = 0; d < mesh->dim; d++) {
     least[d] = -range[d];
@@ -34,31 +42,39 @@ static PetscErrorCode FindRanges(VpMesh mesh, const VpProblem *problem, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* VpLoopRange: - the least quotient of a cell's sizes, relative to the roots of its coefficients, then - the least sizes */
+static void FindThinnest(const void *context, int32_t first, int32_t last, double most[])
+{
+  const VpLevel level = (VpLevel)context;
+
+  for (int32_t c = first; c < last; c++) {
+    PetscReal thin = PETSC_MAX_REAL, thick = 0;
+
+    for (int d = 0; d < level->mesh->dim; d++) {
+      const PetscReal h = VpGeometrySize(level->mesh->geometry, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
+
+      most[1 + d] = PetscMax(most[1 + d], -h);
+      thin = PetscMin(thin, h);
+      thick = PetscMax(thick, h);
+    }
+    most[0] = PetscMax(most[0], -thin / thick);
+  }
+}
+
 /* Sets level->thinnest and level->aspect. */
 static PetscErrorCode SetThinnest(VpLevel level)
 {
   const VpMesh mesh = level->mesh;
-  PetscReal    least[4] = {1, PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}; /* aspect, then sizes */
+  double       most[4] = {-1, -PETSC_MAX_REAL, -PETSC_MAX_REAL, -PETSC_MAX_REAL};
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(level->thinnest, mesh->geometry->lattice->thinnest, 3));
   level->aspect = VpLatticeThinnest(mesh->geometry->lattice);
   if (!level->problem.tensor || !level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal thin = PETSC_MAX_REAL, thick = 0;
-
-    for (int d = 0; d < mesh->dim; d++) {
-      const PetscReal h = VpGeometrySize(mesh->geometry, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
-
-      least[1 + d] = PetscMin(least[1 + d], h);
-      thin = PetscMin(thin, h);
-      thick = PetscMax(thick, h);
-    }
-    least[0] = PetscMin(least[0], thin / thick);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 4, MPIU_REAL, MPIU_MIN, mesh->comm));
-  PetscCall(PetscArraycpy(level->thinnest, least + 1, mesh->dim));
-  level->aspect = least[0];
+  VpLoopMost(mesh->nown, FindThinnest, level, 4, most);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  for (int d = 0; d < mesh->dim; d++) level->thinnest[d] = -most[1 + d];
+  level->aspect = -most[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,6 +201,27 @@ static void ExtendRange(VpDomain domain, const int32_t beyond[2], PetscReal a, P
   }
 }
 
+typedef struct {
+  VpMesh           mesh;
+  const VpProblem *problem;
+} Cells;
+
+/* VpLoopRange: - the least number, and the largest, as in VpProblemRange() */
+static void ExtendByCells(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Cells *cells = (const Cells *)context;
+  const VpMesh mesh = cells->mesh;
+  PetscReal    range[2] = {-most[0], most[1]};
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int d = 0; d < mesh->dim; d++)
+      ExtendRange(mesh->geometry->domain, mesh->neighbor + 2 * ((size_t)mesh->dim * (size_t)cell + (size_t)d),
+                  VpProblemCoefficient(cells->problem, cell, d), VpGeometrySize(mesh->geometry, cell, d), cells->problem->reaction, range);
+  }
+  most[0] = -range[0];
+  most[1] = range[1];
+}
+
 PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
 {
   const VpDomain domain = mesh->geometry->domain;
@@ -211,11 +248,9 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
     for (int32_t box = 0; box < mesh->geometry->domain->nbox && !a && !VpMeshIsAdaptive(mesh); box++)
       ExtendRange(mesh->geometry->domain, mesh->geometry->domain->beyond + stride * (size_t)box + 2 * d, 1,
                   VpLatticeSize(mesh->geometry->lattice, box, d), c, range);
-    for (int32_t cell = 0; cell < mesh->nown && (a || VpMeshIsAdaptive(mesh)); cell++)
-      ExtendRange(mesh->geometry->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
-                  VpGeometrySize(mesh->geometry, cell, d), c, range);
   }
   range[0] = -range[0];
+  if (a || VpMeshIsAdaptive(mesh)) VpLoopMost(mesh->nown, ExtendByCells, &(Cells){mesh, problem}, 2, range);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
   range[0] = -range[0];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,6 +16,7 @@ typedef struct {
   double               slope[VP_MAX_N * VP_MAX_N];                     /* [n][n] as VpMetricView.slope */
   VpMaking             to;                                             /* on the backend */
   VpArrays             scratch, large[2]; /* arrays of `to` that go when the metric is made; G and H, which may stay */
+  VpArrays             early;             /* K and `seen`, which go before numbers are stored */
   VpMadeCell          *made;              /* [nown] on the host */
   double              *penalty;           /* [nface] factor of the penalty of cells, then VpMetricView.penalty, on the host */
   double              *parted; /* [parts][G_dd, G_dd det][n^(dim-1)] of coarse cells. The backend is the host where there are parts. */

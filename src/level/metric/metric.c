@@ -48,6 +48,7 @@ static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **li
   for (int32_t cell = 0; cell < mk->mesh->nown && mk->n * mk->face <= VP_MOST_DEFINITE; cell++) {
     double least = 1;
 
+    if (mk->made[cell].most <= ALMOST_A_BOX * mk->made[cell].least) continue;
     for (int side = 0; side < 2 * mk->dim; side++) least = PetscMin(least, VpPartOf(mk, cell, side));
     if (mk->made[cell].most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * mk->made[cell].least) (*list)[(*n)++] = cell;
   }
@@ -158,10 +159,9 @@ static PetscErrorCode PlaceGiven(VpMetricWork *mk)
   PetscCall(VpShowArray(&mk->scratch, mk->point_weight, size, "points", &to->weight));
   PetscCall(VpShowArray(&mk->scratch, mesh->neighbor, cells * 2 * (size_t)mk->dim, "cells", &to->neighbor));
   if (mesh->turn) PetscCall(VpShowArray(&mk->scratch, mesh->turn, cells * 2 * (size_t)mk->dim, "turns", &to->turn));
-  PetscCall(VpShowArray(&mk->scratch, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
+  PetscCall(VpShowArray(&mk->early, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
   if (values->side)
-    PetscCall(
-      VpShowArray(&mk->scratch, values->side, cells * 2 * (size_t)(mk->dim * mk->face) * given, "coefficient at points", &to->side));
+    PetscCall(VpShowArray(&mk->early, values->side, cells * 2 * (size_t)(mk->dim * mk->face) * given, "coefficient at points", &to->side));
   if (values->reaction) PetscCall(VpShowArray(&mk->scratch, values->reaction, cells * size, "reaction at points", &to->reaction));
   if (mesh->geometry->map) {
     to->maps.degree = mesh->geometry->map->degree;
@@ -183,7 +183,7 @@ static PetscErrorCode AllocateMetric(VpMetricWork *mk)
   PetscFunctionBegin;
   PetscCall(Reserve(&mk->large[0], cells * (size_t)m->components * size, points, &to->G));
   PetscCall(Reserve(&mk->large[1], traced * face * (size_t)mk->rows, points, &to->H));
-  PetscCall(Reserve(&mk->scratch, (size_t)mk->mesh->nface * 2 * face, points, &to->seen));
+  PetscCall(Reserve(&mk->early, (size_t)mk->mesh->nface * 2 * face, points, &to->seen));
   PetscCall(Reserve(&mk->scratch, cells, points, &to->made));
   PetscCall(Reserve(&m->arrays, cells * face, points, &m->beyond));
   if (mk->values->reaction || mk->problem->reaction != 0) PetscCall(Reserve(&m->arrays, cells * size, "reaction at points", &m->mass));
@@ -361,6 +361,7 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
   if (VpMeshIsAdaptive(mesh)) VpFinishParts(mk);
   PetscCall(VpMakeFluxes(mk));
   PetscCall(ScaleByCoefficient(mk));
+  PetscCall(VpArraysRelease(&mk->early));
   PetscCall(VpMetricStore(mesh, &mk->to, mk->large, mk->metric));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpStoreGhosts(mk));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -387,7 +388,7 @@ static PetscErrorCode BeginMetric(VpMetricWork *mk)
   m->ntraced = VpMeshIsAdaptive(mesh) ? mesh->nface : mesh->nown;
   m->components = mk->values->components > mk->dim || mesh->geometry->map ? mk->dim * (mk->dim + 1) / 2 : mk->dim;
   mk->rows = VpMetricRows(mk->dim, m->components);
-  m->arrays = mk->scratch = mk->large[0] = mk->large[1] = (VpArrays){.backend = mk->backend, .precision = VP_DOUBLE};
+  m->arrays = mk->scratch = mk->early = mk->large[0] = mk->large[1] = (VpArrays){.backend = mk->backend, .precision = VP_DOUBLE};
   mk->to = (VpMaking){.dim = mk->dim,
                       .n = mk->n,
                       .given = mk->values->components,
@@ -409,6 +410,7 @@ PetscErrorCode VpMetricCreate(VpMesh mesh, const VpProblem *problem, const VpPoi
   PetscCall(BeginMetric(&mk));
   error = MakeMetric(&mk);
   PetscCall(VpArraysRelease(&mk.scratch));
+  PetscCall(VpArraysRelease(&mk.early));
   for (int i = 0; i < 2; i++) PetscCall(VpArraysRelease(&mk.large[i]));
   PetscCall(PetscFree(mk.made));
   PetscCall(PetscFree(mk.parted));
