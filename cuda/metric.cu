@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N
   const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
   const double scale = __ldg(f.m.scale + number);
   UNROLL (int i = 0; i < N; i++) {
-    const double its = f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
+    const double its = S::many && f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
     if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * its * __ldg(f.x + to + i * S::lines);
     v[i] *= its;
     y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
@@ -115,7 +115,8 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   const auto  *factor = (const typename S::Real *)f.m.factor + (size_t)number * S::values + first;
   double      *to = b + (size_t)cell * S::values + first;
   UNROLL (int k = 0; k < N; k++)
-    to[k * stride] += (f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
+    to[k * stride] +=
+      (S::many && f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
 }
 
 static PetscErrorCode FillTurnPlan(const VpView *view, size_t traces, TurnPlan *plan)

@@ -151,11 +151,11 @@ __device__ __forceinline__ void WriteLine(double *s, int d, int l, const double 
   UNROLL (int i = 0; i < N; i++) s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
 }
 
-/* Line l along d of a cell as it is loaded: z = scale factor x. */
+/* Line l along d of a cell as it is loaded: z = scale factor x. Only where a point has many numbers is there a factor. */
 template <class S>
 struct MetricLine {
   double           x[S::n], scale;
-  typename S::Real factor[S::n];
+  typename S::Real factor[S::many ? S::n : 1];
 
   __device__ __forceinline__ void Load(const MetricField &f, int32_t cell, int32_t number, int d, int l)
   {
@@ -165,18 +165,18 @@ struct MetricLine {
 
     scale = LoadNow(f.m.scale + number);
     UNROLL (int i = 0; i < S::n; i++) x[i] = LoadNow(from + i * stride);
-    UNROLL (int i = 0; i < S::n; i++) factor[i] = f.m.factor ? LoadNow(its + i * stride) : typename S::Real(1);
+    UNROLL (int i = 0; S::many && i < S::n; i++) factor[i] = f.m.factor ? LoadNow(its + i * stride) : typename S::Real(1);
   }
   /* Takes z from a cell of the block, in shared memory. */
   __device__ __forceinline__ void Copy(const double *Z, int d, int l)
   {
     scale = 1;
     ReadLine<S::dim, S::n>(Z, d, l, x);
-    UNROLL (int i = 0; i < S::n; i++) factor[i] = 1;
+    UNROLL (int i = 0; S::many && i < S::n; i++) factor[i] = 1;
   }
   __device__ __forceinline__ void Scale(double (&z)[S::n]) const
   {
-    UNROLL (int i = 0; i < S::n; i++) z[i] = scale * x[i] * factor[i];
+    UNROLL (int i = 0; i < S::n; i++) z[i] = S::many ? scale * x[i] * factor[i] : scale * x[i];
   }
 };
 
@@ -287,9 +287,18 @@ struct MetricSides {
     const double *own = Traces(side, false) + in, *beyond = Traces(side, true) + in;
     double       *sums = Sums(side, e) + in, V[N], V2[N], H[N], H2[N], u[N], sum[N];
 
-    UNROLL (int i = 0; i < N; i++) {
-      H[i] = SideTangent<S>(f, number, side, e, first + i * step);
-      H2[i] = SideTangent<S>(f, of, side ^ 1, e, first + i * step);
+    if (S::Kind::shaped && f.m.spread == 1) {
+      const double all = SideTangent<S>(f, number, side, e, 0), all2 = SideTangent<S>(f, of, side ^ 1, e, 0);
+
+      UNROLL (int i = 0; i < N; i++) {
+        H[i] = all;
+        H2[i] = all2;
+      }
+    } else {
+      UNROLL (int i = 0; i < N; i++) {
+        H[i] = SideTangent<S>(f, number, side, e, first + i * step);
+        H2[i] = SideTangent<S>(f, of, side ^ 1, e, first + i * step);
+      }
     }
     UNROLL (int i = 0; i < N; i++) {
       V[i] = own[i * stride];

@@ -97,7 +97,7 @@ typedef struct {
   const double  *beyond;    /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
   const double  *mass;      /* [period][n^dim] c of the reaction */
   const double  *scale;     /* [period] 1/sqrt(volume of the cell's box), or of the cell if cells are parallelepipeds */
-  const void    *factor;    /* [period][n^dim] `root`; NULL: 1 */
+  const void    *factor;    /* [period][n^dim] `root`, where G is a full matrix and there is no `shape`; NULL: 1 */
   const double  *root;      /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
   const double  *slope;     /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
   const double  *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */

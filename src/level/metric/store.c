@@ -101,6 +101,7 @@ PetscErrorCode VpMetricStore(VpMesh mesh, const VpMaking *made, VpArrays large[2
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, Compare(mesh, made, m->arrays.backend, &so)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &so, 1, MPI_INT, MPI_BAND, mesh->comm));
+  if (m->root && !(so & VP_SAME_ROOT)) so &= ~VP_SHAPED; /* Kernels of shapes have no factor. */
   m->precision = made->precision;
   m->spread = so & VP_SHAPED && so & VP_SAME_H ? 1 : VpFaceSize(made->n, made->dim);
   PetscCall(VpTogether(mesh->comm, Store(mesh, made, so, large, m)));
