@@ -41,8 +41,9 @@ struct VpRows_ {
   size_t  most; /* entries of a row, if equal columns count apart */
   /* Computes row `at` of a cell, without equal columns. position: global positions of the local cells */
   PetscErrorCode (*create)(const VpRows *, const PetscInt position[], int32_t cell, int at, VpRow *);
-  VpView        view;   /* of a level with a metric: that, on the host, for own cells and those beyond their sides */
-  VpMetricBasis tables; /* of its metric */
+  PetscBool     threads; /* create() is called in threads: rows are short, and it calls neither PETSc nor MPI and cannot fail */
+  VpView        view;    /* of a level with a metric: that, on the host, for own cells and those beyond their sides */
+  VpMetricBasis tables;  /* of its metric */
 };
 /* metric/view.c: numbers of H of a cell; *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their
    sides, or NULL if there are none */
@@ -55,6 +56,7 @@ PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);
 /* y [n^dim] = column `at` of a cell's own block of A. Requires: rows of VpMetricRowsCreate() */
 PetscErrorCode VpMetricColumn(const VpRows *, int32_t cell, int at, double y[]);
 void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
+void           VpRowSum(VpRow *, PetscInt column, double value); /* adds to the entry of an equal column, if there is one */
 PetscErrorCode VpRowMerge(VpRow *);                              /* sums up entries of equal columns */
 /* Calls what(number of the row on this rank, row, context) for all own rows. */
 PetscErrorCode VpForEachRow(const VpRows *, PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context);

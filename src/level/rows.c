@@ -1,11 +1,22 @@
 /* Matrices whose rows are computed one after the other: how they are assembled. */
 #include "internal.h"
+#include "../base/threads.h"
 
 void VpRowAdd(VpRow *row, PetscInt column, double value)
 {
   if (value == 0) return;
   row->column[row->n] = column;
   row->value[row->n++] = value;
+}
+
+void VpRowSum(VpRow *row, PetscInt column, double value)
+{
+  for (int i = 0; i < row->n; i++) {
+    if (row->column[i] != column) continue;
+    row->value[i] += value;
+    return;
+  }
+  VpRowAdd(row, column, value);
 }
 
 PetscErrorCode VpRowMerge(VpRow *row)
@@ -25,17 +36,61 @@ PetscErrorCode VpRowMerge(VpRow *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpForEachRow(const VpRows *rows, PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context)
+/* the rows of the cells [first, first + BLOCK) */
+enum { BLOCK = 1 << 14 };
+typedef struct {
+  const VpRows   *rows;
+  const PetscInt *position;
+  int32_t         first;
+  VpRow          *row; /* [BLOCK][rows->rows] */
+} RowBlock;
+
+static void CreateRows(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const VpMesh mesh = rows->level->mesh;
-  PetscInt    *position, at = 0;
-  VpRow        row;
+  const RowBlock *block = context;
+  const VpRows   *rows = block->rows;
+  VpRow          *row = block->row + (size_t)first * (size_t)rows->rows;
+
+  for (int32_t c = first; c < last; c++) {
+    for (int i = 0; i < rows->rows; i++, row++) {
+      row->n = 0;
+      (void)rows->create(rows, block->position, block->first + c, i, row);
+    }
+  }
+}
+
+/* All threads create the rows of a block of cells, then one thread hands them over. */
+static PetscErrorCode ForEachInThreads(const VpRows *rows, const PetscInt                             position[],
+                                       PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context)
+{
+  const int32_t nown = rows->level->mesh->nown, most = PetscMin(nown, BLOCK);
+  const size_t  count = (size_t)most * (size_t)rows->rows, size = count * rows->most;
+  RowBlock      block = {.rows = rows, .position = position};
+  PetscInt     *column, at = 0;
+  PetscScalar  *value;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nlocal, &position));
+  PetscCall(PetscMalloc3(count, &block.row, size, &column, size, &value));
+  for (size_t i = 0; i < count; i++) block.row[i] = (VpRow){.column = column + i * rows->most, .value = value + i * rows->most};
+  for (; block.first < nown; block.first += BLOCK) {
+    const int32_t cells = PetscMin(nown - block.first, BLOCK);
+
+    VpLoopHeavy(cells, CreateRows, &block);
+    for (int32_t i = 0; i < cells * rows->rows; i++) PetscCall(what(at++, &block.row[i], context));
+  }
+  PetscCall(PetscFree3(block.row, column, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ForEachInTurn(const VpRows *rows, const PetscInt position[], PetscErrorCode (*what)(PetscInt, const VpRow *, void *),
+                                    void *context)
+{
+  PetscInt at = 0;
+  VpRow    row;
+
+  PetscFunctionBegin;
   PetscCall(PetscMalloc2(rows->most, &row.column, rows->most, &row.value));
-  PetscCall(VpMeshPositions(mesh, position));
-  for (int32_t c = 0; c < mesh->nown; c++) {
+  for (int32_t c = 0; c < rows->level->mesh->nown; c++) {
     for (int i = 0; i < rows->rows; i++) {
       row.n = 0;
       PetscCall(rows->create(rows, position, c, i, &row));
@@ -43,6 +98,17 @@ PetscErrorCode VpForEachRow(const VpRows *rows, PetscErrorCode (*what)(PetscInt,
     }
   }
   PetscCall(PetscFree2(row.column, row.value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpForEachRow(const VpRows *rows, PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context)
+{
+  PetscInt *position;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->level->mesh->nlocal, &position));
+  PetscCall(VpMeshPositions(rows->level->mesh, position));
+  PetscCall((rows->threads ? ForEachInThreads : ForEachInTurn)(rows, position, what, context));
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -76,26 +76,24 @@ static PetscErrorCode FluxRow(const VpRows *rows, const PetscInt position[], int
   const VpLevel level = rows->level;
   double        diagonal = level->scale * VpProblemReaction(&level->problem, cell) * VpGeometryVolume(level->mesh->geometry, cell);
 
-  PetscFunctionBegin;
   for (int side = 0; side < 2 * level->mesh->dim; side++) {
     const Side s = SideOf(level, cell, side);
 
     diagonal += s.fixed;
     for (int k = 0; k < s.n; k++) {
       diagonal += s.flux[k];
-      VpRowAdd(row, position[s.cell[k]], -s.flux[k]);
+      VpRowSum(row, position[s.cell[k]], -s.flux[k]);
     }
   }
-  VpRowAdd(row, position[cell], diagonal);
-  PetscCall(VpRowMerge(row));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  VpRowSum(row, position[cell], diagonal);
+  return PETSC_SUCCESS;
 }
 
 /* adds factor times u_F */
 static void AddFaceValue(const Side *s, const PetscInt position[], int32_t cell, double factor, VpRow *row)
 {
-  VpRowAdd(row, position[cell], factor * s->own);
-  for (int k = 0; k < s->n; k++) VpRowAdd(row, position[s->cell[k]], factor * s->other[k]);
+  VpRowSum(row, position[cell], factor * s->own);
+  for (int k = 0; k < s->n; k++) VpRowSum(row, position[s->cell[k]], factor * s->other[k]);
 }
 
 /* The modes are coefficients in the orthonormal basis of the cell, hence the square root. */
@@ -106,16 +104,14 @@ static PetscErrorCode ModeRow(const VpRows *rows, const PetscInt position[], int
   const int     d = (at - 1) / 2, mode = at ? 1 + (at - 1) % 2 : 0;
   Side          lower, upper;
 
-  PetscFunctionBegin;
-  if (!mode) VpRowAdd(row, position[cell], root);
-  if (!mode || mode > level->problem.degree) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!mode) VpRowSum(row, position[cell], root);
+  if (!mode || mode > level->problem.degree) return PETSC_SUCCESS;
   lower = SideOf(level, cell, 2 * d);
   upper = SideOf(level, cell, 2 * d + 1);
   AddFaceValue(&upper, position, cell, mode == 1 ? first : second, row);
   AddFaceValue(&lower, position, cell, mode == 1 ? -first : second, row);
-  if (mode == 2) VpRowAdd(row, position[cell], -2 * second);
-  PetscCall(VpRowMerge(row));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (mode == 2) VpRowSum(row, position[cell], -2 * second);
+  return PETSC_SUCCESS;
 }
 
 /* The constants are kept off the null space: what is smaller than this part of T is no flux. */
@@ -139,8 +135,9 @@ PetscErrorCode VpAssembleVolumes(VpLevel level, MatType type, Mat *T, Mat *P)
 {
   const int    dim = level->mesh->dim, modes = VpLowModes(dim);
   const size_t side = level->mesh->faces.n ? MOST_BEYOND : 1;
-  const VpRows fluxes = {.level = level, .rows = 1, .columns = 1, .most = 1 + 2 * (size_t)dim * side, .create = FluxRow};
-  const VpRows functions = {.level = level, .rows = modes, .columns = 1, .most = 3 + 2 * side, .create = ModeRow};
+  const VpRows fluxes = {
+    .level = level, .rows = 1, .columns = 1, .most = 1 + 2 * (size_t)dim * side, .create = FluxRow, .threads = PETSC_TRUE};
+  const VpRows functions = {.level = level, .rows = modes, .columns = 1, .most = 3 + 2 * side, .create = ModeRow, .threads = PETSC_TRUE};
 
   PetscFunctionBegin;
   PetscCall(VpAssembleRows(&fluxes, type, T));
