@@ -103,7 +103,9 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
   PetscCall(AssembleVolumes(v, type));
   PetscCall(KSPSetOperators(v->solver.ksp, v->T, v->T));
   PetscCall(PresetVolumes(v, type));
+  PetscCall(PetscLogEventBegin(VP_EVENT_AMG, 0, 0, 0, 0));
   PetscCall(VpCoarseSolverSetUp(&v->solver));
+  PetscCall(PetscLogEventEnd(VP_EVENT_AMG, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

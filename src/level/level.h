@@ -8,7 +8,7 @@
 
 /* events of -log_view, which src/petsc/plugin.c registers */
 extern PetscClassId  VP_CLASSID;
-extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
+extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_AMG, VP_EVENT_CONVERT;
 
 /* A level has the mesh, tables and kernels of one precision and basis. It is a level of the cycle or the outer operator. The outer operator
    has double precision, the orthonormal basis and, unless the mesh is adaptive, ghosts by sides. */

@@ -30,6 +30,7 @@ static PetscErrorCode RegisterLogging(void)
   PetscCall(PetscLogEventRegister("VPatchDGSmooth", VP_CLASSID, &VP_EVENT_SWEEP));
   PetscCall(PetscLogEventRegister("VPatchDGTransfer", VP_CLASSID, &VP_EVENT_TRANSFER));
   PetscCall(PetscLogEventRegister("VPatchDGCoarse", VP_CLASSID, &VP_EVENT_COARSE));
+  PetscCall(PetscLogEventRegister("VPatchDGAMGUp", VP_CLASSID, &VP_EVENT_AMG));
   PetscCall(PetscLogEventRegister("VPatchDGExchange", VP_CLASSID, &VP_EVENT_EXCHANGE));
   PetscCall(PetscLogEventRegister("VPatchDGConvert", VP_CLASSID, &VP_EVENT_CONVERT));
   PetscCall(PetscInfoProcessClass("vpatchdg", 1, &VP_CLASSID));
