@@ -3,7 +3,7 @@
 
   make fuzz RUNS=100 SEED=7            as many cases of that seed
   make fuzz SEED=7 CASE=12             one of them again, with all it prints
-  tests/fuzz/fuzz.py --program build/bin/fuzz --mpiexec "mpiexec -n" --runs 100 --seed 7      the same without make
+  tests/fuzz/fuzz.py --program build/bin/fuzz --mpiexec mpiexec --runs 100 --seed 7      the same without make
 
 A case is options (a mesh, an equation, a solver), options with a coefficient that jumps by up to 1e10 from cell to cell (rough), or a sequence of API calls. It follows from the seed and its number alone (draw.py), and runs in a process
 of its own on 1 to 7 ranks (fuzz.c). What becomes of it:
