@@ -196,16 +196,6 @@ static PetscErrorCode ReleaseMemory(void *p)
   return VpCudaCheck(cudaFree(p));
 }
 
-PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
-{
-  PetscFunctionBegin;
-  if (bytes) VpCudaCall(cudaMemcpyAsync(host, p, bytes, cudaMemcpyDeviceToHost, VpCudaStream));
-  if (bytes == sizeof(PetscScalar)) PetscCall(PetscLogGpuToCpuScalar(bytes));
-  else if (bytes) PetscCall(PetscLogGpuToCpu(bytes));
-  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *array)
 {
   PetscFunctionBegin;

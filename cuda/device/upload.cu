@@ -1,5 +1,5 @@
-/* Copies host arrays to the device. With several threads large arrays go through two page-locked buffers: threads fill one buffer while
-   the other one travels. */
+/* Copies arrays of the host to the device, and back. With several threads large arrays go through two page-locked buffers: threads fill or
+   empty one buffer while the other one travels. */
 #include "kernel.cuh"
 extern "C" {
 #include "../../src/base/threads.h"
@@ -64,6 +64,45 @@ static PetscErrorCode UploadStaged(const char *host, size_t bytes, char *p)
     VpCudaCall(cudaMemcpyAsync(p + at, piece.to, piece.bytes, cudaMemcpyHostToDevice, VpCudaStream));
     VpCudaCall(cudaEventRecord(stage[i].sent, VpCudaStream));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a piece out of its buffer, when it has come. */
+static PetscErrorCode TakePiece(int i, Piece *piece)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaEventSynchronize(stage[i].sent));
+  VpLoop((int32_t)((piece->bytes + ITEM - 1) / ITEM), CopyPiece, piece);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FetchStaged(const char *p, size_t bytes, char *host)
+{
+  Piece piece[2];
+  int   i = 0;
+
+  PetscFunctionBegin;
+  for (size_t at = 0; at < bytes; at += STAGE, i = 1 - i) {
+    piece[i] = {stage[i].host, host + at, PetscMin(bytes - at, (size_t)STAGE)};
+    VpCudaCall(cudaMemcpyAsync(stage[i].host, p + at, piece[i].bytes, cudaMemcpyDeviceToHost, VpCudaStream));
+    VpCudaCall(cudaEventRecord(stage[i].sent, VpCudaStream));
+    if (at) PetscCall(TakePiece(1 - i, &piece[1 - i]));
+  }
+  PetscCall(TakePiece(1 - i, &piece[1 - i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
+{
+  bool staged = VpThreads > 1 && bytes > STAGE;
+
+  PetscFunctionBegin;
+  if (staged) PetscCall(OpenStage(&staged));
+  if (staged) PetscCall(FetchStaged((const char *)p, bytes, (char *)host));
+  else if (bytes) VpCudaCall(cudaMemcpyAsync(host, p, bytes, cudaMemcpyDeviceToHost, VpCudaStream));
+  if (bytes == sizeof(PetscScalar)) PetscCall(PetscLogGpuToCpuScalar(bytes));
+  else if (bytes) PetscCall(PetscLogGpuToCpu(bytes));
+  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
