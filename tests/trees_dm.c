@@ -263,6 +263,7 @@ static PetscErrorCode Refusals(void)
   PetscCall(LossesAreExpected());
   Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local"), "the residual local works on boxes",
           "local_residual");
+  Refused(SetUpPC(0, PCVPATCH, ""), "-pc_type vpatch needs trees that are refined", "smoother_of_trees_that_are_not_refined");
   Refused(SetUpPC(1, PCVPATCH, "-pc_vpatch_space dirichlet -pc_vpatch_residual local"), "the residual local works on boxes", "smoother");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30"), "-dm_vpatchdg_map maps boxes",
           "map");

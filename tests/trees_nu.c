@@ -2,6 +2,7 @@
    degrees; -mesh file -dim 2 -refine 2: of a mesh
    ranks: 1 3 */
 #include "support/nu.h"
+#include "support/trees_dm.h"
 
 typedef struct {
   PetscInt    dim, refine;
@@ -47,8 +48,66 @@ static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* nu = iterations on straight trees; *unsymmetric = |x.My - y.Mx| of a symmetric cycle M, relative */
+static PetscErrorCode MeasureTrees(const Trees *t, PetscReal *nu, PetscReal *unsymmetric)
+{
+  DM           dm;
+  Mat          A;
+  Vec          x, y, z;
+  PC           pc;
+  PetscScalar  one, other;
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, 2, 2, "-dm_vpatchdg_backend host", &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(DMVPatchDGInterpolate(dm, Wave, NULL, x)); /* does not depend on directions */
+  PetscCall(MatMult(A, x, y));
+  PetscCall(Nu(dm, y, KSPFGMRES, "", nu));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestOptionsPush("-pc_vpatchdg_symmetric -pc_vpatchdg_precision double", &own));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(TestOptionsPop(&own));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecSetRandom(y, NULL));
+  PetscCall(PCApply(pc, x, z));
+  PetscCall(VecDot(z, y, &one));
+  PetscCall(PCApply(pc, y, z));
+  PetscCall(VecDot(z, x, &other));
+  *unsymmetric = PetscAbsScalar(one - other) / PetscAbsScalar(one);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Trees that are turned at random take the same iterations, and symmetric cycles on them are symmetric. */
+static PetscErrorCode Turn(Trees *t, const char name[])
+{
+  PetscReal first, nu, unsymmetric;
+
+  PetscFunctionBeginUser;
+  PetscCall(MeasureTrees(t, &first, &unsymmetric));
+  for (unsigned int seed = 1; seed < 3; seed++) {
+    TreesTurn(seed, t);
+    PetscCall(MeasureTrees(t, &nu, &unsymmetric));
+    TapOk((PetscBool)(fabs(nu - first) < 0.6), "turned_trees_take_the_same_iterations: %s, %.1f and %.1f", name, first, nu);
+    TapOk((PetscBool)(unsymmetric < 1e-9), "symmetric_cycles_are_symmetric: %s, %.1e", name, unsymmetric);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
+  Trees     t;
   NuCase    mesh = {2, 2, NULL, {0, 0, 0, 0}};
   char      name[256], file[200];
   PetscInt  first = 0, last = 2, k[2] = {2, 2};
@@ -82,6 +141,14 @@ int main(int argc, char **argv)
       TapOk((PetscBool)(fabs(nu - known) < 0.8), "iterations_are_known: %s, degree %d, %.1f for %.1f", cases[i].options, (int)degree, nu,
             known);
     }
+  }
+  if (!given) {
+    TreesStar(5, &t);
+    PetscCall(Turn(&t, "star"));
+    TreesBall(3, &t);
+    PetscCall(Turn(&t, "ball"));
+    TreesGrid(3, 2, &t);
+    PetscCall(Turn(&t, "cube"));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -498,8 +498,8 @@ const char *VpForestVersion(void); /* p4est's */
 /* trees/colors.c: colours of the vertices of trees' cells, so that no cell has two vertices of one colour. Vertices in the middle of a
    parent have the last colour, and those of parents the first one, unless some tree has one cell along a direction. */
 typedef struct {
-  int      ncolor;
-  uint8_t *color; /* [nbox][4^dim] */
+  int      ncolor; /* more than VP_MOST_COLORS: there are too many, and some vertices have none */
+  uint8_t *color;  /* [nbox][4^dim] */
 } VpTreeColoring;
 PetscErrorCode VpTreeColoringCreate(VpLattice, VpTreeColoring *);
 PetscErrorCode VpTreeColoringDestroy(VpTreeColoring *);

@@ -414,6 +414,11 @@ static PetscErrorCode SetColors(Search *search, const PetscReal thinnest[3])
   if (mesh->geometry->domain->trees) {
     PetscCall(VpTreeColoringCreate(mesh->geometry->lattice, &search->colors));
     patches->ncolor = search->colors.ncolor;
+    PetscCheck(
+      patches->ncolor <= VP_MOST_COLORS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "Patches of these trees need more than %d colours, so many trees meet at a vertex: refine once more, or make a mesh where fewer "
+      "meet",
+      VP_MOST_COLORS);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   SetDigits(mesh, thinnest, patches);

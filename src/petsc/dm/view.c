@@ -1,10 +1,12 @@
 /* DMView(): prints the settings and the mesh that results from them. */
 #include "internal.h"
 
-/* Prints the trees and their vertices. */
-static PetscErrorCode ViewTrees(VpDomain domain, PetscViewer viewer)
+/* Prints the trees, their vertices, and how many colours patches have. */
+static PetscErrorCode ViewTrees(VpMesh mesh, PetscViewer viewer)
 {
+  const VpDomain domain = mesh->geometry->domain;
   VpTreeVertices count;
+  VpTreeColoring colors;
   int32_t       *class_of, classes;
 
   PetscFunctionBegin;
@@ -21,6 +23,9 @@ static PetscErrorCode ViewTrees(VpDomain domain, PetscViewer viewer)
     if (cells == VP_MOST_VALENCE && !n) PetscCall(PetscViewerASCIIPrintf(viewer, " 0"));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "; on the boundary: %d)", (int)count.boundary));
+  PetscCall(VpTreeColoringCreate(mesh->geometry->lattice, &colors));
+  if (!VpMeshIsAdaptive(mesh)) PetscCall(PetscViewerASCIIPrintf(viewer, ", patches of %d colours", colors.ncolor));
+  PetscCall(VpTreeColoringDestroy(&colors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,7 +59,7 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  domain %s:", VPatchDGDomains[dg->domain]));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  PetscCall(dg->corner ? ViewTrees(dg->mesh->geometry->domain, viewer) : ViewBoxes(dm, viewer));
+  PetscCall(dg->corner ? ViewTrees(dg->mesh, viewer) : ViewBoxes(dm, viewer));
   if (VpMeshIsAdaptive(dg->mesh)) PetscCall(PetscViewerASCIIPrintf(viewer, ", refined %d to %d times\n", dg->mesh->least, dg->mesh->level));
   else PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));

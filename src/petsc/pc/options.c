@@ -11,6 +11,8 @@ PetscErrorCode VpCheckPatches(VpMesh mesh, VpResidual residual, const char type[
     type);
   PetscCheck(residual != VP_RESIDUAL_LOCAL || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
              "-pc_type %s: the residual local works on boxes, not on trees that meet in any way. Use the residual exact or global", type);
+  PetscCheck(mesh->level > 0 || !mesh->geometry->domain->trees || strcmp(type, PCVPATCH), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type %s needs trees that are refined, so that every cell is in a patch: -dm_refine 1 or more", type);
   PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type %s needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more", type);
   PetscFunctionReturn(PETSC_SUCCESS);
