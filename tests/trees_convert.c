@@ -214,6 +214,23 @@ static PetscErrorCode WithOptions(const char options[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a quadrilateral that is not in the plane */
+static PetscErrorCode Surface(void)
+{
+  const PetscInt  corner[4] = {0, 1, 2, 3};
+  const PetscReal x[12] = {0, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1};
+  PetscMPIInt     rank;
+  DM              plex, dm;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, rank ? 0 : 1, rank ? 0 : 4, 4, PETSC_TRUE, corner, 3, x, &plex));
+  PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMDestroy(&plex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Trees t;
@@ -227,6 +244,8 @@ int main(int argc, char **argv)
   Refused(WithOptions("-dm_vpatchdg_mesh build/t/trees_convert.msh -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain",
           "domain");
   Refused(WithOptions("-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
+  PetscCall(LossesAreExpected());
+  Refused(Surface(), "have 2 dimensions and lie in space of 3", "surface_in_space");
   TreesBall(3, &t);
   PetscCall(OfAPlex(&t, "ball"));
   PetscCall(OfAFile(&t, "ball"));

@@ -206,15 +206,20 @@ static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, VpUserGrid *grid)
 
 PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
 {
-  PetscInt   dim;
+  PetscInt   dim, cells;
   PlexLabels labels;
   PetscBool  boxes = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(DMGetDimension(plex, &cells));
   PetscCall(DMGetCoordinateDim(plex, &dim));
   PetscCall(DMGetCoordinatesLocalSetUp(plex));
   PetscCheck(dim == 2 || dim == 3, grid->comm, PETSC_ERR_SUP,
              "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed", dim);
+  PetscCheck(cells == dim, grid->comm, PETSC_ERR_SUP,
+             "DMConvert(): the cells of the DMPLEX have %" PetscInt_FMT " dimensions and lie in space of %" PetscInt_FMT
+             ". Surfaces in space are no domains: mesh the volume, or give points in the plane",
+             cells, dim);
   grid->dim = (int)dim;
   PetscCall(FindPlexLabels(plex, grid, &labels));
   PetscCall(ListPlexCells(plex, &labels, grid, &boxes));
