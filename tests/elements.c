@@ -113,24 +113,6 @@ static PetscErrorCode ElementProblem(DM plex, PetscInt degree, const char option
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetRandom(Problem *p, Vec v)
-{
-  PetscRandom random;
-  PetscScalar sum;
-  PetscInt    N;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecSum(v, &sum));
-  PetscCall(VecGetSize(v, &N));
-  PetscCall(VecShift(v, -sum / (PetscReal)N));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define PLAIN "-ksp_type fgmres -ksp_rtol 1e-8 -ksp_max_it 100 -pc_type vpatchdg -pc_vpatchdg_precision double -pc_vpatchdg_jacobi none"
 
 /* nu for a random right-hand side, and the error of a known solution; destroys the problem */
@@ -147,11 +129,11 @@ static PetscErrorCode Measure(Problem *p, PetscBool singular, double *nu, PetscR
     PetscCall(MatSetNullSpace(p->A, constants));
     PetscCall(MatNullSpaceDestroy(&constants));
   }
-  PetscCall(SetRandom(p, p->b));
+  PetscCall(TestRandom(p->b, PETSC_TRUE));
   PetscCall(SolveWith(p, PLAIN, &residual, &its, NULL));
   *nu = 8 * its / -log10((double)residual);
   PetscCall(VecDuplicate(p->b, &known));
-  PetscCall(SetRandom(p, known));
+  PetscCall(TestRandom(known, PETSC_TRUE));
   PetscCall(MatMult(p->A, known, p->b));
   PetscCall(SolveWith(p, PLAIN " -ksp_rtol 1e-11", NULL, NULL, NULL));
   PetscCall(Difference(p->x, known, error));
@@ -271,7 +253,7 @@ static PetscErrorCode cells_may_move(void)
   for (int i = 0; i < 2; i++) PetscCall(Turned(2, n, PETSC_FALSE, i ? Flat : Unit, &plex[i]));
   PetscCall(ElementProblem(plex[0], 2, "", UnitSides, &p));
   PetscCall(ElementProblem(plex[1], 2, "", FlatSides, &flat));
-  PetscCall(SetRandom(&p, p.b));
+  PetscCall(TestRandom(p.b, PETSC_TRUE));
   PetscCall(SolveWith(&p, PLAIN, &residual, &its[0], NULL));
   for (int local = 0; local < 2; local++) {
     PetscCall(local ? DMGetCoordinatesLocal(plex[0], &coordinates) : DMGetCoordinates(plex[0], &coordinates));

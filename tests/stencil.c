@@ -107,20 +107,7 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat A, Mat P, void *ctx)
 
 static PetscErrorCode ComputeRandom(KSP ksp, Vec b, void *ctx)
 {
-  PetscRandom random;
-  PetscScalar sum;
-  PetscInt    N;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(b, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecSum(b, &sum));
-  PetscCall(VecGetSize(b, &N));
-  if (IsSingular((const Stencil *)ctx)) PetscCall(VecShift(b, -sum / (PetscReal)N));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TestRandom(b, IsSingular((const Stencil *)ctx));
 }
 
 static PetscErrorCode CreateKSP(const Stencil *s, KSP *ksp)
