@@ -256,7 +256,7 @@ wheel: $(shared)
 fill = sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
   -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm)|'
 install: all
-	@install -d $(DESTDIR)$(prefix)/{bin,lib/{pkgconfig,cmake/vpatchdg},include,share/vpatchdg/{options,examples}}
+	@install -d $(DESTDIR)$(prefix)/{bin,lib/{pkgconfig,cmake/vpatchdg},include,share/vpatchdg/{options,examples,meshes}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/$(soname)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
@@ -267,6 +267,7 @@ install: all
 	$(fill) share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
+	install -m 644 share/vpatchdg/meshes/* $(DESTDIR)$(prefix)/share/vpatchdg/meshes
 	install -m 644 $(wildcard examples/*.c examples/*.h examples/*.py examples/*.msh examples/*.ipynb) $(DESTDIR)$(prefix)/share/vpatchdg/examples
 	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
 	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \

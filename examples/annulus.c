@@ -3,7 +3,7 @@ static char help[] =
 they are boxes (r, angle), mapped to the plane. Prints the errors on finer and finer meshes.\n\n\
   -meshes n : number of meshes\n\n";
 
-#include "known.h"
+#include "table.h"
 
 /* u = log(2/r) + (r^2 - 3/r^2) cos(2 angle), which is harmonic */
 static PetscErrorCode Temperature(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
@@ -59,59 +59,19 @@ static PetscErrorCode CreateRing(PetscInt refine, DM *dm)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(DM dm, PetscInt *its, Vec *u)
-{
-  Mat A;
-  Vec b;
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMCreateMatrix(dm, &A));
-  PetscCall(MatCreateVecs(A, u, &b));
-  PetscCall(DMVPatchDGComputeRHS(dm, NULL, Temperature, Heat, NULL, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFCG));
-  PetscCall(KSPFCGSetMmax(ksp, 1));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED)); /* the default norm would stop too early */
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, *u));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char **argv)
 {
-  PetscInt meshes = 3;
+  const Known known = {.u = Temperature, .gradient = Gradient, .flux = Heat};
+  PetscInt    meshes = 3;
+  PetscReal   before[2] = {1, 1};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns  iterations  L2 error  gradient's  factors\n"));
   for (PetscInt i = 0; i < meshes; i++) {
-    static PetscReal before[2];
-    PetscReal        error[2];
-    PetscInt         its, n;
-    DM               dm;
-    Vec              u;
+    DM dm;
 
     PetscCall(CreateRing(2 + i, &dm));
-    PetscCall(Solve(dm, &its, &u));
-    PetscCall(VecGetSize(u, &n));
-    PetscCall(DMVPatchDGComputeErrors(dm, u, Temperature, Gradient, NULL, &error[0], &error[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8d  %10d  %8.1e  %10.1e", (int)n, (int)its, (double)error[0], (double)error[1]));
-    if (i) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.1f %.1f", (double)(before[0] / error[0]), (double)(before[1] / error[1])));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-    PetscCall(VecViewFromOptions(u, NULL, "-solution_view"));
-    before[0] = error[0];
-    before[1] = error[1];
-    PetscCall(VecDestroy(&u));
+    PetscCall(PrintRow(dm, &known, i, before));
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(PetscFinalize());

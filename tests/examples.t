@@ -267,6 +267,17 @@ for my $ranks (1, 3) {
   ok(@rows == 18 && $rows[13] <= 9 && $rows[14] < 1.3e-6 && $rows[16] > 13 && $rows[17] > 7, "annulus_has_errors_of_full_order, $ranks ranks") or diag(join(' ', map { $_ // '-' } @rows));
 }
 
+# gmsh, ball, sphere: errors of full order on trees that meet in any way, from one cell per tree on, and as many iterations on any number of ranks
+for (['gmsh', 20, 1e-7], ['ball', 20, 1.3e-6], ['sphere', 9, 1e-5]) {
+  my ($program, $most, $error) = @$_;
+  my @first;
+  for my $ranks (1, 3) {
+    my @rows = run($ranks, $program, '') =~ /^ *(\d+) +(\d+) +(\S+) +(\S+)(?:  (\S+) (\S+))?$/mg;
+    @first = @rows if !@first;
+    ok(@rows == 18 && $rows[13] <= $most && $rows[14] < $error && $rows[16] > 13 && $rows[17] > 7 && abs($rows[13] - $first[13]) <= 1, "${program}_has_errors_of_full_order, $ranks ranks") or diag(join(' ', map { $_ // '-' } @rows));
+  }
+}
+
 # channel: thin cells at walls, and guesses
 for my $ranks (1, 3) {
   my @told = run($ranks, 'channel', '-steps 6') =~ /t = (\S+): (\d) iterations, error (\S+)/g;

@@ -180,7 +180,7 @@ static PetscErrorCode Check(const Trees *t, int sides, const char name[])
     PetscCall(VpMeshDestroy(&mesh));
   }
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
-  if (mesh->size == 1) PetscCall(Coarsen(t, mesh, name));
+  PetscCall(Coarsen(t, mesh, name));
   PetscCall(VpMeshDestroy(&mesh));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);

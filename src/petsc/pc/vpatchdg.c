@@ -198,6 +198,21 @@ static PetscErrorCode ViewRepeats(VpCycle cycle, PetscInt l, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints how many cells trees have, the fewest and the most. */
+static PetscErrorCode ViewTrees(VpLattice L, PetscViewer viewer)
+{
+  int64_t range[2] = {INT64_MAX, 0};
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < L->nshape; i++) {
+    range[0] = PetscMin(range[0], (int64_t)1 << L->shape[i].shift);
+    range[1] = PetscMax(range[1], (int64_t)1 << L->shape[i].shift);
+  }
+  if (range[0] < range[1]) PetscCall(PetscViewerASCIIPrintf(viewer, " (%" PRId64 " to %" PRId64 " a tree)", range[0], range[1]));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, " (%" PRId64 " a tree)", range[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints the number of cells in each direction along the longest lines, and the aspect ratio of the thinnest cell. */
 static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
 {
@@ -205,6 +220,10 @@ static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
   int64_t         extent[3];
 
   PetscFunctionBegin;
+  if (mesh->geometry->domain->trees) {
+    PetscCall(ViewTrees(mesh->geometry->lattice, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VpLatticeExtent(mesh->geometry->lattice, extent));
   for (int d = 0; d < mesh->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PRId64, d ? " x " : " (", extent[d]));
   if (aspect > VP_RATIO_SHOWN) PetscCall(PetscViewerASCIIPrintf(viewer, ", thinnest 1:%.3g", (double)aspect));
