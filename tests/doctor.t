@@ -103,6 +103,9 @@ for (['annulus', '1,2,90', 'cell'], ['sine', '.05', 'const']) {
   ok($count == 2, "doctor_and_view_tell_the_means_of_the_metric, $map") or diag($said);
 }
 
+like(run(1, 'poisson', '-dm_view -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_vpatchdg_domain star -dm_vpatchdg_domain_parameters 8 -dm_refine 1'),
+  qr/8 trees, 8 classes of directions, 17 vertices of which 1 are irregular \(inside: 1 of 8 cells; on the boundary: 0\).*\n  shapes of cells: kappa [\d.]+, the most is [\d.]+ in cell \d+ of tree \d; \d+ iterations are foretold\n/s, 'dm_view_tells_what_trees_are_like');
+
 # progress: at most a line a second
 my $start = time;
 my @lines = grep { /^vpatchdg: / } split(/\n/, run(2, 'poisson', '-vpatchdg_progress -dm_vpatchdg_degree 5 -dm_refine 4 -problem smooth'));

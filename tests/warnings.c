@@ -280,6 +280,63 @@ static PetscErrorCode unsolved_coarse_levels_are_told(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* n x n squares, each cut into two triangles, and these into three quadrilaterals: vertices, then middles of edges, then of triangles */
+static PetscErrorCode CutTriangles(PetscInt n, DM *dm)
+{
+  const PetscInt m = 2 * n + 1, nvertex = m * m + 2 * n * n, ntree = 6 * n * n;
+  PetscInt      *corner;
+  PetscReal     *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(2 * nvertex, &x, 4 * ntree, &corner));
+  for (PetscInt i = 0; i < 2 * m * m; i++) x[i] = (PetscReal)(i % 2 ? i / 2 / m : i / 2 % m) / (2 * n);
+  for (PetscInt t = 0; t < 2 * n * n; t++) {
+    const PetscInt low = 2 * (t / 2 / n * m + t / 2 % n), upper = t % 2, middle = m * m + t;
+    const PetscInt v[3] = {low, upper ? low + 2 * m + 2 : low + 2, upper ? low + 2 * m : low + 2 * m + 2};
+
+    for (int d = 0; d < 2; d++) x[2 * middle + d] = (x[2 * v[0] + d] + x[2 * v[1] + d] + x[2 * v[2] + d]) / 3;
+    for (int k = 0; k < 3; k++) { /* The middle of two vertices has the mean of their numbers. */
+      const PetscInt next = (v[k] + v[(k + 1) % 3]) / 2, before = (v[k] + v[(k + 2) % 3]) / 2, of[4] = {v[k], next, before, middle};
+
+      for (int i = 0; i < 4; i++) corner[4 * (3 * t + k) + i] = of[i];
+    }
+  }
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 0, dm));
+  PetscCall(DMVPatchDGSetBackend(*dm, VPATCHDG_BACKEND_HOST));
+  PetscCall(DMVPatchDGSetTrees(*dm, nvertex, x, ntree, corner, 1, NULL));
+  PetscCall(DMSetUp(*dm));
+  PetscCall(PetscFree2(x, corner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 24 kites around a vertex, whose angles are 15 degrees; cells cut from triangles, if these are many; a disc, which is no reason to warn */
+static PetscErrorCode warnings_know_trees(void)
+{
+  static const char *const says[] = {"most in cell", "of the vertices of the mesh are irregular", "irregular", "most in cell"};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) {
+    DM           dm;
+    Problem      p;
+    PetscOptions own;
+
+    if (i == 1 || i == 2) PetscCall(CutTriangles(i == 1 ? 5 : 3, &dm));
+    else {
+      PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
+      PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
+      PetscCall(TestOptionsPush(i ? "-dm_vpatchdg_domain disc" : "-dm_vpatchdg_domain star -dm_vpatchdg_domain_parameters 24", &own));
+      PetscCall(DMSetFromOptions(dm));
+      PetscCall(TestOptionsPop(&own));
+      PetscCall(DMSetUp(dm));
+    }
+    PetscCall(ProblemOf(dm, NULL, &p));
+    PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_rtol 1e-6", NULL));
+    TapOk((PetscBool)(Said(says[i]) == (i < 2)), "warnings_know_trees: %d: %s", i, FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -289,6 +346,7 @@ int main(int argc, char **argv)
   PetscCall(warnings_know_rough_coefficients());
   PetscCall(warnings_say_what_the_pc_knows());
   PetscCall(warnings_know_the_metric());
+  PetscCall(warnings_know_trees());
   PetscCall(null_space_is_no_residual());
   PetscCall(lost_reactions_are_told(1e-11, VP "-ksp_type richardson -ksp_rtol 1e-10 -ksp_max_it 50"));
   PetscCall(unsolved_coarse_levels_are_told());

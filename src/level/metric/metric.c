@@ -85,6 +85,35 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Finds the cell of all ranks whose eigenvalues differ most. */
+static PetscErrorCode FindWorst(const VpMetricWork *mk)
+{
+  const VpMesh   mesh = mk->mesh;
+  const VpMetric m = mk->metric;
+  struct {
+    double      quotient;
+    PetscMPIInt rank;
+  } worst = {0, 0};
+  PetscInt cell[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(mesh->comm, &worst.rank));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    const double quotient = mk->made[c].most / mk->made[c].least;
+
+    if (quotient <= worst.quotient) continue;
+    worst.quotient = quotient;
+    cell[0] = mesh->first + c;
+    cell[1] = mesh->geometry->box[c];
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, mesh->comm));
+  PetscCallMPI(MPI_Bcast(cell, 2, MPIU_INT, worst.rank, mesh->comm));
+  m->worst = worst.quotient;
+  m->worst_cell = cell[0];
+  m->worst_box = cell[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds the penalty of every cell, and what the forecast of iterations needs. */
 static PetscErrorCode FindShapes(VpMetricWork *mk)
 {
@@ -109,6 +138,7 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   PetscCheck(most[3] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "A cell is so flat or sheared, or its coefficient so anisotropic, that rounding errors hide whether the operator is definite: "
              "change the map or the coefficient, or refine (-dm_refine)");
+  PetscCall(FindWorst(mk));
   m->kappa = most[1] / -most[0];
   m->variation = most[2];
   m->penalty = most[3];

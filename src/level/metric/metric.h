@@ -48,15 +48,17 @@ struct VpMetric_ {
   double   reaction;                   /* mean of c |det J| over the boxes */
   double   dilation;                   /* volume of the domain in space, divided by that of the boxes */
   double
-    robin[6];   /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
-  double *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
-  double *masses, *volumes; /* [nown] means of c |det J| / volume, and of 1/root^2 or 1/entry^2 */
-  double *shares;           /* [nown] by how much a becomes smaller if the cycle works with a multiple of u: means of (root/entry)^2 */
-  double  kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
+    robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
+  double  *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
+  double  *masses, *volumes; /* [nown] means of c |det J| / volume, and of 1/root^2 or 1/entry^2 */
+  double  *shares;           /* [nown] by how much a becomes smaller if the cycle works with a multiple of u: means of (root/entry)^2 */
+  double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
-  PetscBool trees;        /* The boxes are trees. */
-  double    boxes;        /* kappa where D is the mean over the cell's box, estimated from means over cells */
-  double    variation;    /* largest quotient of G_dd at two points of a cell */
+  double   worst;          /* the largest of these quotients, and the cell that has it: its global position, and its box */
+  PetscInt worst_cell, worst_box;
+  PetscBool trees;     /* The boxes are trees. */
+  double    boxes;     /* kappa where D is the mean over the cell's box, estimated from means over cells */
+  double    variation; /* largest quotient of G_dd at two points of a cell */
   double    uneven;  /* largest quotient of the aspect ratios of two cells of a box, as the cycle sees them: along two directions; of trees
                               0: cells merge alike there in any case */
   double    penalty; /* largest penalty that a cell needs for a definite A; 0: not computed */

@@ -29,6 +29,18 @@ static PetscErrorCode ViewTrees(VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints what the number of iterations on trees depends on. */
+static PetscErrorCode ViewShapes(VpMesh mesh, const VpMetric m, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!mesh->geometry->domain->trees || !m) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  shapes of cells: kappa %.3g, the most is %.3g in cell %" PetscInt_FMT " of tree %" PetscInt_FMT
+                                   "; %.0f iterations are foretold\n",
+                                   m->kappa, m->worst, m->worst_cell, m->worst_box, VpMetricIterations(m, VP_METRIC_CELL)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewBoxes(DM dm, PetscViewer viewer)
 {
   DM_VPatchDG *dg = dm->data;
@@ -168,6 +180,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
                                    dg->layout ? dg->layout->N : dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
   PetscCall(ViewMap(dm, viewer));
+  PetscCall(ViewShapes(dg->mesh, dg->op->problem.metric, viewer));
   PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));
   PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));

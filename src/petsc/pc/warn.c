@@ -18,7 +18,7 @@ static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
   const double varies = m->entry ? sqrt(m->variation) : m->variation;
 
   PetscFunctionBegin;
-  if (VpMetricIterations(m, VP_METRIC_CELL) > MANY)
+  if (VpMetricIterations(m, VP_METRIC_CELL) > MANY && !m->trees)
     PetscCall(
       VpWarn(pc, VP_WARN_OBLIQUE,
              "expect about %.0f iterations: the eigenvalues of the map and the coefficient differ by up to 1:%.3g from those of the "
@@ -40,6 +40,33 @@ static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
              "the sides of cells of one box are up to 1:%.3g more unequal than those of its other cells, and cells merge alike in a "
              "box: cut it where the shapes of cells change (-dm_vpatchdg_boxes), or grade the grid (-dm_vpatchdg_grid_x)",
              m->uneven));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* trees, and the fraction of irregular vertices, from which on another mesh is better; kappa from which on its cell is named */
+#define MANY_TREES     100
+#define MANY_IRREGULAR 0.3
+#define SKEW           20
+
+/* Cells of bad shapes, and vertices where cells of bad shapes meet, cost iterations that only another mesh saves. */
+static PetscErrorCode WarnTrees(PC pc, VpDomain domain, const VpMetric m)
+{
+  VpTreeVertices count = {.n = 0};
+  PetscBool      wanted;
+
+  PetscFunctionBegin;
+  if (m->kappa > SKEW)
+    PetscCall(VpWarn(pc, VP_WARN_SHAPES,
+                     "expect about %.0f iterations: the metric's eigenvalues differ by up to 1:%.3g where the cycle takes them for equal, "
+                     "most in cell %" PetscInt_FMT " of tree %" PetscInt_FMT " (1:%.3g). A few bad cells count as much as many",
+                     VpMetricIterations(m, VP_METRIC_CELL), m->kappa, m->worst_cell, m->worst_box, m->worst));
+  PetscCall(VpWarnWanted(pc, VP_WARN_IRREGULAR, &wanted));
+  if (wanted && domain->nbox > MANY_TREES) PetscCall(VpDomainCountVertices(domain, &count));
+  if (count.n - count.regular > MANY_IRREGULAR * count.n)
+    PetscCall(VpWarn(pc, VP_WARN_IRREGULAR,
+                     "%.0f %% of the vertices of the mesh are irregular, as where cells are cut from triangles or tetrahedra: a mesher for "
+                     "quadrilaterals or hexahedra saves iterations",
+                     100. * (count.n - count.regular) / count.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,7 +98,12 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   const char        *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
-  if (data->inverse.op && data->inverse.op->problem.metric) PetscCall(WarnMetric(pc, data->inverse.op->problem.metric));
+  if (data->inverse.op && data->inverse.op->problem.metric) {
+    const VpOperator op = data->inverse.op;
+
+    PetscCall(WarnMetric(pc, op->problem.metric));
+    if (op->mesh->geometry->domain->trees) PetscCall(WarnTrees(pc, op->mesh->geometry->domain, op->problem.metric));
+  }
   PetscCall(CheckRefinement(pc, type));
   if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,

@@ -192,7 +192,9 @@ typedef enum {
   VP_WARN_UNEVEN,
   VP_WARN_FORM,
   VP_WARN_SIDES,
-  VP_WARN_NODES
+  VP_WARN_NODES,
+  VP_WARN_SHAPES,
+  VP_WARN_IRREGULAR
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning,
                             PetscBool *wanted); /* tests whether a warning of this kind is wanted and new, as VpWarn() does itself */
