@@ -94,7 +94,7 @@ static void faces_are_where_cells_meet(VpMesh mesh)
   for (int32_t i = 0; i < faces->n; i++) {
     const VpFace *face = &faces->face[i];
 
-    wrong += face->orientation != 0 || VpMeshNeighbor(mesh, face->cell[0], face->side) != VP_HANGING;
+    wrong += face->turn != 0 || VpMeshNeighbor(mesh, face->cell[0], face->side) != VP_HANGING;
     if (face->kind == VP_FACE_FINE) wrong += !LiesAt(mesh, face->cell[1], face->side ^ 1, face->half, face->cell[0]);
     for (int k = 0; face->kind == VP_FACE_COARSE && k < 1 << (mesh->dim - 1); k++)
       wrong += !LiesAt(mesh, face->cell[0], face->side, k, face->cell[1 + k]);

@@ -207,7 +207,7 @@ static PetscErrorCode TryFile(MPI_Comm comm, const char file[])
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!rank) error = DMPlexCreateFromFile(PETSC_COMM_SELF, file, "vpatchdg_mesh", PETSC_FALSE, &plex);
+  if (!rank) error = DMPlexCreateFromFile(PETSC_COMM_SELF, file, "vpatchdg_mesh", PETSC_TRUE, &plex);
   if (!error) PetscCall(DMDestroy(&plex));
   PetscCall(VpTogether(comm, error));
   PetscFunctionReturn(PETSC_SUCCESS);
