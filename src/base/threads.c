@@ -124,12 +124,12 @@ static void FindMost(void *context, int32_t piece, int32_t first, int32_t last)
   double      here[MOST_NUMBERS];
 
 #ifdef _OPENMP
-  #pragma omp critical(most)
+  #pragma omp critical
 #endif
   for (int i = 0; i < m->count; i++) here[i] = m->most[i];
   m->find(m->context, first, last, here);
 #ifdef _OPENMP
-  #pragma omp critical(most)
+  #pragma omp critical
 #endif
   for (int i = 0; i < m->count; i++) m->most[i] = PetscMax(m->most[i], here[i]);
 }

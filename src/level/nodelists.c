@@ -32,7 +32,7 @@ static PetscInt RangeStart(PetscInt n, int32_t i)
 static void KeepLeast(int64_t *least, int64_t value)
 {
 #ifdef _OPENMP
-  #pragma omp critical(vp_nodes)
+  #pragma omp critical
 #endif
   *least = PetscMin(*least, value);
 }

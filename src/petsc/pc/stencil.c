@@ -126,7 +126,7 @@ static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
     wrong = PetscMax(wrong, found);
   }
 #ifdef _OPENMP
-  #pragma omp critical(vp_stencil)
+  #pragma omp critical
 #endif
   w->wrong = PetscMax(w->wrong, wrong);
 }
