@@ -103,6 +103,45 @@ static PetscErrorCode scale_is_found(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The scale is the median of the quotients of the diagonals, also where it is in the middle of the least and the largest of them. */
+static PetscErrorCode scale_is_the_median(void)
+{
+  const NodeGrid g = {.dim = 2, .degree = 1, .cells = 16, .sides = LEFT_OUT};
+  PetscBool      all = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (int k = 1; k < 8; k++) { /* quotients 1 - k/8, 1, ..., 1, 1 + k/8 */
+    PetscBool says;
+    PetscInt  first, last;
+    Problem   p;
+    Vec       diagonal;
+
+    PetscCall(GridProblem(&g, "", &p));
+    PetscCall(MatCreateVecs(p.A, &diagonal, NULL));
+    PetscCall(MatGetDiagonal(p.A, diagonal));
+    PetscCall(MatGetOwnershipRange(p.A, &first, &last));
+    for (int i = -1; i < 2; i += 2) {
+      const PetscInt row = i < 0 ? 0 : CountRows(&g) - 1;
+      PetscScalar    d;
+
+      if (row < first || row >= last) continue;
+      PetscCall(VecGetValues(diagonal, 1, &row, &d));
+      d *= 1 + i * k / 8.;
+      PetscCall(MatSetValues(p.A, 1, &row, 1, &row, &d, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(p.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(p.A, MAT_FINAL_ASSEMBLY));
+    PetscCall(ReadOptions(&p, "-vpatchdg_warnings 0 -pc_vpatchdg_precision double", PETSC_FALSE));
+    PetscCall(KSPSetUp(p.ksp));
+    PetscCall(ViewSays((PetscObject)p.ksp, "scale 1:", &says));
+    all = (PetscBool)(all && says);
+    PetscCall(VecDestroy(&diagonal));
+    PetscCall(ProblemDestroy(&p));
+  }
+  TapOk(all, "scale_is_the_median");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MultiplyShell(Mat S, Vec x, Vec y)
 {
   Mat A;
@@ -453,6 +492,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(transpose_is_the_adjoint());
   PetscCall(scale_is_found());
+  PetscCall(scale_is_the_median());
   PetscCall(columns_are_as_single_vectors());
   PetscCall(coefficient_changes());
   PetscCall(rows_may_have_any_order());

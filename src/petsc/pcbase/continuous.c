@@ -101,11 +101,17 @@ static PetscErrorCode WeighCells(VpContinuous c, VpOperator op)
 
 enum { BINS = 256 };
 
-/* *median of n numbers of all ranks, to 12 digits; range: the least and the largest of them. Counts the numbers in ever smaller bins. */
+static int BinOf(PetscReal x, PetscReal low, PetscReal high)
+{
+  return (int)PetscMin(BINS - 1, (x - low) / (high - low) * BINS);
+}
+
+/* *median of n numbers of all ranks, to 12 digits; range: the least and the largest of them. Counts the numbers from `low` to *median, both
+   of which are among them, in bins, and goes on with the bin that has the median. */
 static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[], PetscReal range[2], PetscReal *median)
 {
   PetscReal  all[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL};
-  PetscInt64 total = n, below = 0; /* number of all, and of those up to `low` */
+  PetscInt64 total = n, below = 0; /* number of all, and of those below `low` */
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
@@ -118,17 +124,23 @@ static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[],
   range[1] = *median = -all[1];
   if (!total || PetscIsInfOrNanReal(all[0] + all[1])) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscReal low = all[0]; *median - low > 1e-12 * PetscAbsReal(*median);) {
-    const PetscReal width = (*median - low) / BINS, first = low;
-    PetscInt64      count[BINS] = {0};
-    int             b = 0;
+    PetscReal  ends[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}; /* the least number of the bin, and - the largest */
+    PetscInt64 count[BINS] = {0};
+    int        b = 0;
 
     for (PetscInt i = 0; i < n; i++) {
-      if (x[i] <= *median && (x[i] > low || low == all[0])) count[PetscMax(0, PetscMin(BINS - 1, (int)((x[i] - low) / width)))]++;
+      if (x[i] >= low && x[i] <= *median) count[BinOf(x[i], low, *median)]++;
     }
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, BINS, MPIU_INT64, MPI_SUM, comm));
     while (b < BINS - 1 && 2 * (below + count[b]) < total) below += count[b++];
-    low = first + b * width;
-    *median = b < BINS - 1 ? first + (b + 1) * width : *median;
+    for (PetscInt i = 0; i < n; i++) {
+      if (x[i] < low || x[i] > *median || BinOf(x[i], low, *median) != b) continue;
+      ends[0] = PetscMin(ends[0], x[i]);
+      ends[1] = PetscMin(ends[1], -x[i]);
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_REAL, MPIU_MIN, comm));
+    low = ends[0];
+    *median = -ends[1];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
