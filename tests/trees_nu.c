@@ -30,7 +30,7 @@ static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[]
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", c->options, how));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s -dm_vpatchdg_backend host", c->options, how));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, degree, c->refine, &dm));
   PetscCall(TestOptionsPush(options, &own));
   PetscCall(DMSetFromOptions(dm));
