@@ -239,10 +239,11 @@ static PetscErrorCode SetUpPC(PetscInt refine, PCType type, const char options[]
   DM           dm;
   PC           pc;
   Mat          A;
+  Vec          x, y;
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(NewByOptions(2, 2, refine, "-dm_vpatchdg_domain disc", &dm));
+  PetscCall(NewByOptions(2, 2, refine, "-dm_vpatchdg_domain disc -dm_vpatchdg_boundary neumann", &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
@@ -252,6 +253,8 @@ static PetscErrorCode SetUpPC(PetscInt refine, PCType type, const char options[]
   PetscCall(PCSetFromOptions(pc));
   PetscCall(TestOptionsPop(&own));
   PetscCall(PCSetUp(pc));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(PCApply(pc, x, y)); /* builds what waits for a KSP */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,6 +266,8 @@ static PetscErrorCode Refusals(void)
   PetscCall(LossesAreExpected());
   Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local"), "the residual local works on boxes",
           "local_residual");
+  Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space clamped"), "the space clamped works on boxes", "clamped_space");
+  Refused(SetUpPC(0, PCVPATCHDG, "-pc_vpatchdg_coarse ksp"), "on trees of one cell", "ksp_of_trees_of_one_cell");
   Refused(SetUpPC(0, PCVPATCH, ""), "-pc_type vpatch needs trees that are refined", "smoother_of_trees_that_are_not_refined");
   Refused(SetUpPC(1, PCVPATCH, "-pc_vpatch_space dirichlet -pc_vpatch_residual local"), "the residual local works on boxes", "smoother");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain disc -dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 30"), "-dm_vpatchdg_map maps boxes",

@@ -35,10 +35,14 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
 
 static PetscErrorCode CreateSweep(CoarseKSP *coarse, PC pc)
 {
-  VpLevel   level = coarse->level;
-  VpProblem problem = level->problem;
+  const VpLevel  level = coarse->level;
+  const VpDomain domain = level->mesh->geometry->lattice->domain;
+  VpProblem      problem = level->problem;
 
   PetscFunctionBegin;
+  PetscCheck(
+    !domain->trees || level->mesh->geometry->lattice->ncell > domain->nbox, level->mesh->comm, PETSC_ERR_SUP,
+    "-pc_vpatchdg_coarse ksp: on trees of one cell, cells around irregular vertices are in no patch. Use -pc_vpatchdg_coarse steps");
   problem.metric = NULL;
   PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &coarse->thin));
   PetscCall(VpOneSweepCreate(coarse->thin, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &coarse->sweep));

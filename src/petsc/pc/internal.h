@@ -78,7 +78,7 @@ static inline const char *VpCycleName(VpCycleType type)
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
 void           PCVPatchDGSettleSweeps(PC); /* sets the cycle's number of pre- and post-smoothing sweeps */
-PetscErrorCode VpCheckPatches(VpMesh, VpResidual, const char type[]);
+PetscErrorCode VpCheckPatches(VpMesh, VpSpace, VpResidual, const char type[]);
 PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
 /* precision.c: reads the hint; VpPCBaseOps.prepare and meet; prints for -ksp_view */

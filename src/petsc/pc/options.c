@@ -1,7 +1,7 @@
 /* Reads the options of PCVPATCHDG and checks their combinations. */
 #include "internal.h"
 
-PetscErrorCode VpCheckPatches(VpMesh mesh, VpResidual residual, const char type[])
+PetscErrorCode VpCheckPatches(VpMesh mesh, VpSpace space, VpResidual residual, const char type[])
 {
   PetscFunctionBegin;
   PetscCheck(
@@ -11,6 +11,11 @@ PetscErrorCode VpCheckPatches(VpMesh mesh, VpResidual residual, const char type[
     type);
   PetscCheck(residual != VP_RESIDUAL_LOCAL || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
              "-pc_type %s: the residual local works on boxes, not on trees that meet in any way. Use the residual exact or global", type);
+  PetscCheck(
+    space != VP_SPACE_CLAMPED || !mesh->geometry->domain->trees, mesh->comm, PETSC_ERR_SUP,
+    "-pc_type %s: the space clamped works on boxes. On trees that meet in any way its patches do not span the space: use the space full or "
+    "dirichlet",
+    type);
   PetscCheck(mesh->level > 0 || !mesh->geometry->domain->trees || strcmp(type, PCVPATCH), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type %s needs trees that are refined, so that every cell is in a patch: -dm_refine 1 or more", type);
   PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -75,7 +80,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PCVPatchDGSettleSweeps(pc);
-  PetscCall(VpCheckPatches(mesh, o->residual, PCVPATCHDG));
+  PetscCall(VpCheckPatches(mesh, o->space, o->residual, PCVPATCHDG));
   if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   PetscCall(VpCycleCheckLevels(mesh, VpCycleAskedLevels(mesh, o), most + (int)VpCyclePartial(mesh)));

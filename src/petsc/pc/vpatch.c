@@ -68,7 +68,7 @@ static PetscErrorCode BuildSweep(PC pc, VpMesh mesh, const VpProblem *problem, c
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&settings, comm, data));
   PetscCall(VpCheckNotAdaptive(mesh, "-pc_type vpatch"));
-  PetscCall(VpCheckPatches(mesh, data->residual, PCVPATCH));
+  PetscCall(VpCheckPatches(mesh, data->space, data->residual, PCVPATCH));
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
