@@ -31,5 +31,5 @@ if [ -s "$log/ours" ]; then
   sed 's/^/# /' "$log/ours"
   exit 1
 fi
-[ $status != 124 ] || echo "Bail out! more than ${TIME_LIMIT:-300} seconds"
+[ $status != 124 ] || echo "not ok - the test ends within ${TIME_LIMIT:-300} seconds"
 exit $status
