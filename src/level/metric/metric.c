@@ -60,7 +60,7 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
 {
   const size_t G = (size_t)(mk->metric->components * mk->face * mk->n), H = (size_t)(2 * mk->dim * mk->rows * mk->face);
   Some         some = {.mk = mk};
-  int32_t      n, *list;
+  int32_t      n = 0, *list;
 
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) mk->penalty[cell] = mk->problem->penalty;
