@@ -251,14 +251,7 @@ static PetscErrorCode Files(const char options[])
   PetscCall(NewByOptions(2, 2, 1, options, &dm));
   PetscCall(RefineTwice(&dm, 1));
   PetscCall(Numbers(dm, expected));
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
-  PetscCall(DMView(dm, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, &next));
-  PetscCall(DMSetType(next, DMVPATCHDG));
-  PetscCall(DMLoad(next, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(SaveAndLoad(dm, name, &next));
   PetscCall(Numbers(next, found));
   TapOk(AreSame(expected, found), "loaded_dm_is_the_same: %s", options);
   PetscCall(DMDestroy(&next));

@@ -41,23 +41,6 @@ static PetscErrorCode CreateRing(PetscInt degree, PetscInt refine, double d, DM 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NuOf(DM dm, const char options[], PetscReal *nu)
-{
-  PetscRandom random;
-  Vec         b;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMCreateGlobalVector(dm, &b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(b, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(Nu(dm, b, KSPFGMRES, options, nu));
-  PetscCall(VecDestroy(&b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode classes_save_iterations(PetscInt degree, PetscInt refine)
 {
   const double width[] = {0.25, 0.1, 0.03, 0.01};
@@ -68,8 +51,8 @@ static PetscErrorCode classes_save_iterations(PetscInt degree, PetscInt refine)
     DM dm;
 
     PetscCall(CreateRing(degree, refine, width[i], &dm));
-    PetscCall(NuOf(dm, "-pc_vpatchdg_colors 0", &nu[i]));
-    PetscCall(NuOf(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full", &full[i]));
+    PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0", &nu[i]));
+    PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full", &full[i]));
     PetscCall(DMDestroy(&dm));
   }
   TapOk((PetscBool)(nu[0] < 14 && nu[0] < full[0] && nu[1] < 0.9 * full[1] && nu[2] < 0.7 * full[2] && nu[3] < 0.7 * full[3]),
@@ -118,8 +101,8 @@ static PetscErrorCode steps_are_as_good_as_an_inverse(PetscInt dim, PetscInt deg
     PetscCall(TestOptionsPop(&own));
     PetscCall(DMSetUp(dm));
     if (how) PetscCall(SetTrees(dm, how));
-    if (compare) PetscCall(NuOf(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse dense", &exact));
-    PetscCall(NuOf(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse steps", &steps));
+    if (compare) PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse dense", &exact));
+    PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse steps", &steps));
     TapOk((PetscBool)(!compare || steps < exact + more[how]), "steps_are_as_good_as_an_inverse: Q%d, n=%d, a = %s: %.1f, exact %.1f",
           (int)degree, (int)refine, names[how], steps, exact);
     PetscCall(DMDestroy(&dm));

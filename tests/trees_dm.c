@@ -125,7 +125,6 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
 {
   DM          dm, next, fine;
   PetscReal   expected[3], found[3];
-  PetscViewer viewer;
   PetscMPIInt rank;
   char        name[] = "/tmp/vpatchdg-trees-XXXXXX";
 
@@ -153,14 +152,7 @@ static PetscErrorCode Relatives(const Trees *t, const char options[])
     PetscCall(Numbers(next, found));
     TapOk(AreSame(expected, found), "clone_is_the_same: %s", what);
     PetscCall(DMDestroy(&next));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
-    PetscCall(DMView(dm, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
-    PetscCall(DMCreate(PETSC_COMM_WORLD, &next));
-    PetscCall(DMSetType(next, DMVPATCHDG));
-    PetscCall(DMLoad(next, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(SaveAndLoad(dm, name, &next));
     PetscCall(Numbers(next, found));
     TapOk(AreSame(expected, found), "loaded_dm_is_the_same: %s", what);
     PetscCall(DMDestroy(&next));

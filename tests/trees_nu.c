@@ -25,8 +25,6 @@ static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[]
 {
   char         options[256];
   DM           dm;
-  Vec          b;
-  PetscRandom  random;
   PetscOptions own;
 
   PetscFunctionBeginUser;
@@ -36,14 +34,7 @@ static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[]
   PetscCall(DMSetFromOptions(dm));
   PetscCall(TestOptionsPop(&own));
   PetscCall(DMSetUp(dm));
-  PetscCall(DMCreateGlobalVector(dm, &b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(b, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(Nu(dm, b, KSPFGMRES, how, nu));
-  PetscCall(VecDestroy(&b));
+  PetscCall(NuOfRandom(dm, how, nu));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

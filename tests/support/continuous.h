@@ -234,7 +234,6 @@ static inline PetscErrorCode GridDM(const NodeGrid *g, const char options[], DM 
    element restriction. */
 static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[], Problem *p)
 {
-  PetscRandom  random;
   MatNullSpace constants;
   PetscInt    *node, ncell;
   PC           pc;
@@ -243,11 +242,7 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   PetscCall(GridDM(g, options, &p->dm));
   PetscCall(AssembleGrid(g, p->dm, &p->A));
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(p->b, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(TestRandom(p->b, PETSC_FALSE));
   if (g->sides == NATURAL) {
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
     PetscCall(MatNullSpaceRemove(constants, p->b));

@@ -11,7 +11,6 @@ static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int peri
   VPatchDGBoundary boundary[6];
   PetscReal       *lower = NULL, *upper = NULL;
   PetscInt         nbox = 0;
-  PetscRandom      generator;
 
   PetscFunctionBeginUser;
   PetscCall(GridBoxes(dim, width, notched, &nbox, &lower, &upper));
@@ -22,11 +21,7 @@ static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int peri
   PetscCall(DMSetUp(*dm));
   PetscCall(PetscFree2(lower, upper));
   PetscCall(DMCreateGlobalVector(*dm, b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &generator));
-  PetscCall(PetscRandomSetType(generator, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(generator, -1, 1));
-  PetscCall(VecSetRandom(*b, generator));
-  PetscCall(PetscRandomDestroy(&generator));
+  PetscCall(TestRandom(*b, PETSC_FALSE));
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
@@ -60,4 +55,17 @@ static inline PetscErrorCode Nu(DM dm, Vec b, const char type[], const char opti
   PetscCall(VecDestroy(&x));
   if (options) PetscCall(TestOptionsPop(&database));
   PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* The same by FGMRES, with random b. */
+PETSC_UNUSED static inline PetscErrorCode NuOfRandom(DM dm, const char options[], PetscReal *nu)
+{
+  Vec b;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(dm, &b));
+  PetscCall(TestRandom(b, PETSC_FALSE));
+  PetscCall(Nu(dm, b, KSPFGMRES, options, nu));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,25 +2,6 @@
 #pragma once
 #include "backend.h"
 
-/* random numbers between -1 and 1, which depend on the number of ranks; without their mean: their sum is 0 */
-static inline PetscErrorCode TestRandom(Vec v, PetscBool without_mean)
-{
-  PetscRandom random;
-  PetscScalar sum;
-  PetscInt    N;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecSum(v, &sum));
-  PetscCall(VecGetSize(v, &N));
-  if (without_mean) PetscCall(VecShift(v, -sum / (PetscReal)N));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 typedef struct {
   DM  dm;
   Mat A;

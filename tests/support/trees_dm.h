@@ -135,3 +135,20 @@ PETSC_UNUSED static PetscErrorCode MatrixIsTheOperator(DM dm, const char name[])
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* *loaded = the DM of a file that dm was saved to. The file stays. */
+PETSC_UNUSED static inline PetscErrorCode SaveAndLoad(DM dm, const char name[], DM *loaded)
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
+  PetscCall(DMView(dm, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, loaded));
+  PetscCall(DMSetType(*loaded, DMVPATCHDG));
+  PetscCall(DMLoad(*loaded, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
