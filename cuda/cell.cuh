@@ -2,18 +2,20 @@
    cells. */
 #pragma once
 #include "tensor.cuh"
+#include "framedline.cuh"
 #include "device/load.cuh"
 
 /* what A x reads, a kernel parameter */
 template <class T>
 struct Field {
   const int32_t *neighbor, *line;
+  const uint8_t *turn; /* as in VpView */
   const T       *lines, *traces, *x, *ghost;
   int32_t        nown;
   int            nt, first[2];
 
   Field(const VpView *v, const void *own, const void *beyond)
-      : neighbor(v->neighbor), line(v->line), lines((const T *)v->lines), traces((const T *)v->traces), x((const T *)own),
+      : neighbor(v->neighbor), line(v->line), turn(v->turn), lines((const T *)v->lines), traces((const T *)v->traces), x((const T *)own),
         ghost((const T *)beyond), nown(v->nown), nt(v->nt), first{v->first[0], v->first[1]}
   {
   }
@@ -51,7 +53,8 @@ __device__ __forceinline__ bool IsHangingSide(int32_t beyond)
 }
 template <class T>
 struct HangingTraces {
-  const T *traces, *lift; /* lift: VpHangView.lift */
+  static constexpr bool turned = false;
+  const T              *traces, *lift; /* lift: VpHangView.lift */
 
   __device__ __forceinline__ bool Hangs(int32_t beyond) const
   {
@@ -70,7 +73,8 @@ struct HangingTraces {
 /* a mesh without such sides */
 template <class T>
 struct NoHangingTraces {
-  const T *lift = NULL;
+  static constexpr bool turned = false;
+  const T              *lift = NULL;
 
   __device__ __forceinline__ bool Hangs(int32_t) const
   {
@@ -82,12 +86,29 @@ struct NoHangingTraces {
   }
 };
 
+/* a mesh whose cells may be turned against one another */
+template <class T>
+struct TurnedSides : NoHangingTraces<T> {
+  static constexpr bool turned = true;
+};
+
 /* The traces beyond the two ends of line l of a cell along d. Sides that hang have those of HangingTraces. */
 template <class T, int DIM, int N, class Hanging>
 struct LineEnds {
   T    V[2], Q[2];
   bool hangs[2];
 
+  /* the traces of a cell beyond end s, which is turned, on the line that goes on beyond line l */
+  __device__ __forceinline__ void ReadTurned(const Field<T> &f, int d, int s, int l, int turn, const T *beyond)
+  {
+    const int side = VpTurnSide(2 * d + s, turn), end = side % 2, a = l % N, b = l / N, at[3] = {d == 0 ? 0 : a, d == 1 ? 0 : d ? b : a, b};
+    const int frame = VpFrameBeyond(DIM, 0, 2 * d + s, turn) & ~(1 << side / 2); /* Traces are taken as the cell's own direction runs. */
+    const FramedLine<N> line(f.nt, frame, DIM, d, at);
+
+    Traces(f.nt, f.first[end], f.traces, end, line.First(beyond), line.step, V[s], Q[s]);
+    V[s] = line.Signed(0, V[s]);
+    Q[s] = line.Signed(0, Q[s]);
+  }
   __device__ __forceinline__ void Read(const Field<T> &f, int32_t cell, int d, int l, const Hanging &hanging)
   {
     UNROLL (int s = 0; s < 2; s++) {
@@ -95,7 +116,10 @@ struct LineEnds {
       const T      *line = f.Cell(beyond < 0 ? cell : beyond, Power(N, DIM)) + LineStart<DIM>(d, N, l, N, N * N);
       T             v, q;
 
-      Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
+      const int turn = Hanging::turned && beyond >= 0 ? __ldg(f.turn + (size_t)cell * 2 * DIM + 2 * d + s) : 0;
+
+      if (turn) ReadTurned(f, d, s, l, turn, f.Cell(beyond, Power(N, DIM)));
+      else Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
       hanging.At(beyond, Power(N, DIM - 1), l, v, q);
       hangs[s] = hanging.Hangs(beyond);
       V[s] = beyond < 0 ? v : V[s];

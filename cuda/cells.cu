@@ -17,7 +17,7 @@ __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int
     s, l, in);
 }
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, class Sides>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   SolveCells(const __grid_constant__ VpCellView cells, const __grid_constant__ Field<T> f, int32_t first, int32_t last, const T *b, T *x)
 {
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   UNROLL (int d = 0; d < DIM; d++) M[d] = (const T *)cells.table + (size_t)cells.type[(size_t)cell * DIM + d] * VpBlockSize(N);
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
-  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, v);
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, v, Sides());
   UNROLL (int i = 0; i < N; i++) v[i] = b[start + i * S::lines] - v[i];
   __syncthreads();
   ContractCell<T, DIM, N>(M, Y + slot * S::size, l, v);
@@ -57,8 +57,9 @@ struct Cells {
   static PetscErrorCode SolveRange(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost,
                                    const void *b, void *x)
   {
-    return VpCudaLaunch("cells", SolveCells<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost),
-                        first, last, (const T *)b, (T *)x);
+    return VpCudaLaunch("cells", view->turn ? SolveCells<T, DIM, N, TurnedSides<T>> : SolveCells<T, DIM, N, NoHangingTraces<T>>,
+                        {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost), first, last, (const T *)b,
+                        (T *)x);
   }
 };
 

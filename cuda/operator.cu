@@ -1,4 +1,5 @@
-/* y = A x and y = b - A x: traces of sides that hang, then tiles where the mesh has them, cells elsewhere, then other sides that hang. */
+/* y = A x and y = b - A x: traces of sides that hang, then tiles where the mesh has them, cells elsewhere, then other sides that hang.
+   Where cells are turned there are no tiles. */
 #include "plan/hangplan.cuh"
 #include "plan/viewplans.cuh"
 
@@ -200,6 +201,16 @@ struct Operator {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Turned(const VpView *view, const Field<T> &f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
+  {
+    SplitCells *cells = NULL;
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaSplitCells(view, first, last, &cells));
+    PetscCall(VpCudaInnerThenBorder(ghosts, [=](int border) { return ApplyToCells(f, TurnedSides<T>(), *cells, border, b, y); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode PrepareView(VpView *view)
   {
     PetscFunctionBegin;
@@ -214,6 +225,7 @@ struct Operator {
 
     if (view->metric.components) return VpCudaMetricApply(view, first, last, x, ghosts, b, y);
     if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
+    if (view->turn) return Turned(view, f, first, last, ghosts, b, y);
     return ApplyToAll(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
   }
 };

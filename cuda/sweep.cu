@@ -1,5 +1,6 @@
 /* The patch smoother: sweeps of one colour or of all colours at once, and values from its two buffers. The view's common patches, and
-   patches that are grouped by their tables, take the kernels of replacepatch.cuh and ownpatch.cuh. All others take that of anypatch.cuh. */
+   patches that are grouped by their tables, take the kernels of replacepatch.cuh and ownpatch.cuh. All others take that of anypatch.cuh, or
+   its variant for turned patches. */
 #include "patch/anypatch.cuh"
 #include "plan/groupplan.cuh"
 #include "plan/ownplan.cuh"
@@ -37,12 +38,13 @@ struct SweepKernels {
   typedef Patch<T, N>                  P;
   typedef Patch<T, N, GROUPED_PATCHES> Q;
 
-  template <class L>
+  template <class L, bool TURNED = false>
   static PetscErrorCode LaunchAny(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,
-                                  int32_t last)
+                                  int32_t last, cudaStream_t stream = VpCudaStream)
   {
-    return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(mode))},
-                        f, w, mode, list, first, last);
+    return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L, TURNED>,
+                        {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T, TURNED>(KeepsValues(mode)), stream}, f, w, mode, list,
+                        first, last);
   }
   /* Few patches, which do not fill the device, have more threads each. */
   static PetscErrorCode SweepRest(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,
@@ -54,6 +56,27 @@ struct SweepKernels {
     PetscCall(VpCudaAttribute(cudaDevAttrMultiProcessorCount, &processors));
     if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(LaunchAny<Few>(f, w, mode, list, first, last));
     else PetscCall(LaunchAny<Many>(f, w, mode, list, first, last));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static PetscErrorCode SweepTurned(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const SplitPatches &split,
+                                    cudaStream_t stream)
+  {
+    return LaunchAny<Few, true>(f, w, mode, split.List(true), 0, split.n[1], stream);
+  }
+  /* Sweeps a range in which no patches are alike. split: NULL if none are turned */
+  static PetscErrorCode SweepUnlike(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const SplitPatches *split, int32_t first,
+                                    int32_t last)
+  {
+    cudaStream_t side = VpCudaStream;
+
+    PetscFunctionBegin;
+    if (!split) PetscCall(SweepRest(f, w, mode, NULL, first, last));
+    else {
+      if (split->n[0] && split->n[1]) PetscCall(VpCudaFork(&side));
+      PetscCall(SweepTurned(f, w, mode, *split, side));
+      PetscCall(SweepRest(f, w, mode, split->List(false), 0, split->n[0]));
+      if (side != VpCudaStream) PetscCall(VpCudaJoin());
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -187,7 +210,7 @@ struct SweepKernels {
     CommonPatches<T, N> *c = NULL;
     SweepPlan<T, N>     *plan[SELECTIONS] = {};
     cudaStream_t         side = VpCudaStream;
-    int                  lists = 0;
+    int                  lists = setup.split && setup.split->n[1];
 
     PetscFunctionBegin;
     if (setup.patches->common.found && !setup.mixes) PetscCall(setup.Common(&c));
@@ -197,6 +220,8 @@ struct SweepKernels {
       lists += plan[i]->Lists();
     }
     if (lists > 1) PetscCall(VpCudaFork(&side));
+    if (setup.split)
+      PetscCall(SweepTurned(Field<T>(setup.view, NULL, NULL), Sweep<T>(setup.patches, done, b, x), mode, *setup.split, side));
     for (int i = from; i <= to; i++) {
       const bool replaceable = i == SELECT_REPLACEABLE;
       LikeWork   like = {setup, *plan[i], c, side, VpPatchMode(mode, replaceable), done, b, x};
@@ -209,17 +234,23 @@ struct SweepKernels {
   static PetscErrorCode SweepColor(const VpView *view, const VpPatchView *patches, VpResidualMode mode, int32_t first, int32_t last,
                                    unsigned done, const void *b, void *const x[2])
   {
-    Which which = NONE;
+    SplitPatches *split = NULL;
+    Which         which = NONE;
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
+    if (view->turn) {
+      PetscCall((VpCudaPlans<PatchPlans<T, N>>(patches).split.Get(
+        first, last, &split, [=](SplitPatches *p) { return FillSplitPatches(view, patches, first, last, p); })));
+      if (!split->n[1]) split = NULL;
+    }
     if constexpr (DIM == 3) {
       const bool             mixes = mode == VP_MODE_CORRECT && !patches->lacks && !patches->factor && view->common.found;
-      const SweepSetup<T, N> setup = {view, patches, mixes};
+      const SweepSetup<T, N> setup = {view, patches, mixes, split};
       which = ChooseKernel(setup, mode);
       if (which != NONE) PetscCall(SweepLikePatches(setup, which, mode, first, last, done, b, x));
     }
-    if (which == NONE) PetscCall(SweepRest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, NULL, first, last));
+    if (which == NONE) PetscCall(SweepUnlike(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, split, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

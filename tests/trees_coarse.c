@@ -35,7 +35,6 @@ static PetscErrorCode CreateRing(PetscInt degree, PetscInt refine, double d, DM 
   for (int i = 0; i < 9 * NODES * NODES; i++)
     RingPoint(i / (NODES * NODES), d, (1 + point[i % NODES]) / 2, (1 + point[i / NODES % NODES]) / 2, node + 2 * i);
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, degree, refine, dm));
-  PetscCall(DMVPatchDGSetBackend(*dm, VPATCHDG_BACKEND_HOST));
   PetscCall(DMVPatchDGSetTrees(*dm, 12, NULL, 9, corner, ORDER, node));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +94,6 @@ static PetscErrorCode steps_are_as_good_as_an_inverse(PetscInt dim, PetscInt deg
 
     PetscCall(PetscSNPrintf(option, sizeof(option), "-dm_vpatchdg_mesh %s", mesh));
     PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
-    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
     PetscCall(TestOptionsPush(option, &own));
     PetscCall(DMSetFromOptions(dm));
     PetscCall(TestOptionsPop(&own));

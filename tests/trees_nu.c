@@ -28,7 +28,7 @@ static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[]
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s -dm_vpatchdg_backend host", c->options, how));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", c->options, how));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, degree, c->refine, &dm));
   PetscCall(TestOptionsPush(options, &own));
   PetscCall(DMSetFromOptions(dm));
@@ -50,7 +50,7 @@ static PetscErrorCode MeasureTrees(const Trees *t, PetscReal *nu, PetscReal *uns
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(New(t, 2, 2, "-dm_vpatchdg_backend host", &dm));
+  PetscCall(New(t, 2, 2, "", &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(MatCreateVecs(A, &x, &y));

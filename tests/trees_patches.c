@@ -1,6 +1,6 @@
 /* Patches of trees: their cells in space, their colours on any partition, and their solves on squares and cubes that are turned.
    ranks: 1 2 4 */
-#include "support/tap.h"
+#include "support/backend.h"
 #include "support/trees.h"
 #include "../src/smoother/smoother.h"
 
@@ -154,31 +154,36 @@ static PetscErrorCode CheckTrees(Trees *t, const Known *known, int turned)
 }
 
 /* *left = the largest residual on the cells of a patch, after it alone was solved from random values */
-static PetscErrorCode SolvePatch(VpLevel level, VpSmoother smoother, int32_t p, VpResidualMode mode, double *left)
+static PetscErrorCode SolvePatch(VpLevel level, VpSmoother smoother, const VpPatches *patches, int32_t p, VpResidualMode mode, double *left)
 {
-  const size_t ndof = VpLevelValues(level), n = (size_t)level->mesh->nlocal * ndof;
-  const int    cells = 1 << level->mesh->dim;
-  double      *b, *x[2], *r;
+  const VpBackend *backend = level->backend;
+  const size_t     ndof = VpLevelValues(level), n = (size_t)level->mesh->nlocal * ndof, bytes = n * sizeof(double);
+  const int        cells = 1 << level->mesh->dim;
+  const int32_t   *cell = patches->cell + (size_t)p * (size_t)cells;
+  double          *values[2], *b, *x[2], *r;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc4(n, &b, n, &x[0], n, &x[1], n, &r));
+  PetscCall(PetscMalloc2(n, &values[0], n, &values[1]));
+  PetscCall(backend->alloc(bytes, "a test", (void **)&b));
+  PetscCall(backend->alloc(bytes, "a test", (void **)&r));
+  for (int i = 0; i < 2; i++) PetscCall(backend->alloc(bytes, "a test", (void **)&x[i]));
   for (size_t i = 0; i < n; i++) {
-    b[i] = sin(3. * (double)i);
-    x[0][i] = cos(7. * (double)i);
+    values[0][i] = sin(3. * (double)i);
+    values[1][i] = cos(7. * (double)i);
   }
+  PetscCall(backend->upload(values[0], bytes, b));
+  PetscCall(backend->upload(values[1], bytes, x[0]));
   PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), mode, p, p + 1, 0, b, (void *const *)x));
-  for (int i = 0; i < cells; i++) {
-    const size_t at = (size_t)VpSmootherPatches(smoother)->patch[(size_t)p * (size_t)cells + (size_t)i] * ndof;
-
-    PetscCall(PetscArraycpy(x[0] + at, x[1] + at, ndof));
-  }
+  PetscCall(backend->download(x[1], bytes, values[0]));
+  for (int i = 0; i < cells; i++) PetscCall(PetscArraycpy(values[1] + (size_t)cell[i] * ndof, values[0] + (size_t)cell[i] * ndof, ndof));
+  PetscCall(backend->upload(values[1], bytes, x[0]));
   PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, x[0], VpGhostsAt(x[0] + (size_t)level->mesh->nown * ndof), b, r));
-  for (size_t i = 0; i < (size_t)cells * ndof; i++) {
-    const size_t cell = (size_t)VpSmootherPatches(smoother)->patch[(size_t)p * (size_t)cells + i / ndof];
-
-    *left = PetscMax(*left, fabs(r[cell * ndof + i % ndof]));
-  }
-  PetscCall(PetscFree4(b, x[0], x[1], r));
+  PetscCall(backend->download(r, bytes, values[0]));
+  for (size_t i = 0; i < (size_t)cells * ndof; i++) *left = PetscMax(*left, fabs(values[0][(size_t)cell[i / ndof] * ndof + i % ndof]));
+  PetscCall(backend->release(b));
+  PetscCall(backend->release(r));
+  for (int i = 0; i < 2; i++) PetscCall(backend->release(x[i]));
+  PetscCall(PetscFree2(values[0], values[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,12 +201,12 @@ static PetscErrorCode Solves(Trees *t, int degree)
   PetscFunctionBeginUser;
   PetscCall(TreesDomain(PETSC_COMM_SELF, t, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, 1, &mesh));
-  PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
+  PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
   PetscCall(VpPatchesCreate(mesh, mesh->geometry->lattice->thinnest, &patches));
   for (int32_t p = 0; p < patches.n; p++) {
-    PetscCall(SolvePatch(level, smoother, p, VP_MODE_CORRECT, &left[0]));
-    PetscCall(SolvePatch(level, smoother, p, VP_MODE_REPLACE, &left[1]));
+    PetscCall(SolvePatch(level, smoother, &patches, p, VP_MODE_CORRECT, &left[0]));
+    PetscCall(SolvePatch(level, smoother, &patches, p, VP_MODE_REPLACE, &left[1]));
   }
   for (int32_t i = 0; i < patches.n << t->dim; i++) left[2] += patches.frame && patches.frame[i];
   TapOk((PetscBool)(left[0] < 1e-9 && left[2] > 0), "turned_patches_are_inverted: %dD, degree %d, %.1e", t->dim, degree, left[0]);

@@ -7,10 +7,15 @@
    modes need, keeps the patch's values of x. anypatchshape.cuh draws them.
 
    A thread reads every entry of a matrix once for both of its lines. It holds the same lines whenever a direction comes again, so threads
-   wait for one another only where the direction changes. */
+   wait for one another only where the direction changes.
+
+   If patches are TURNED, their cells or those beyond may have other directions, and a thread has one line. Y and X are along the patch's
+   axes, and values change places and signs on their way from and to the vectors. A line of a cell whose direction runs against the axis is
+   read from its other end. */
 #pragma once
 #include "anypatchshape.cuh"
 #include "../cell.cuh"
+#include "../framedline.cuh"
 #include "fdm.cuh"
 
 namespace vpatchdg::patch {
@@ -18,7 +23,7 @@ namespace vpatchdg::patch {
 template <class T>
 struct Sweep {
   const int32_t *patch, *type;
-  const uint8_t *mirrored, *cover;
+  const uint8_t *mirrored, *cover, *frame;
   const T       *fdm, *factor, *drop;
   T              reaction, cutoff;
   unsigned       done;
@@ -26,8 +31,8 @@ struct Sweep {
   T             *x[2];
 
   Sweep(const VpPatchView *v, unsigned before, const void *right, void *const both[2])
-      : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), factor((const T *)v->factor),
-        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before),
+      : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), frame(v->frame), fdm((const T *)v->fdm),
+        factor((const T *)v->factor), drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before),
         b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
   }
@@ -40,9 +45,14 @@ __host__ __device__ constexpr bool KeepsValues(VpResidualMode mode)
 }
 
 /* The outer side of one of a patch's cells in a direction: the cell's line (VpLineSize), and the values of the cell beyond, or NULL. */
-template <class T>
+template <class T, bool TURNED>
 struct PatchSide {
   const T *entry, *beyond;
+};
+template <class T>
+struct PatchSide<T, true> : PatchSide<T, false> {
+  bool flips; /* The cell's direction runs against the patch's axis. */
+  int  frame; /* of the cell beyond, whose direction across the side counts as the cell's own direction runs */
 };
 
 template <class T>
@@ -58,12 +68,14 @@ struct ReadOnly {
   }
 };
 
-template <class T, int DIM, int N, int ROUNDS = 2>
+template <class T, int DIM, int N, int ROUNDS = 2, bool TURNED = false>
 struct AnyPatch {
   typedef AnyLayout<T, DIM, N, ROUNDS>    S;
   static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
   static constexpr bool                   FEW = R == 1; /* Patches are few, so that threads wait for loads. */
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
+  typedef PatchSide<T, TURNED>            Side;
+  static_assert(!TURNED || R == 1, "a thread of a turned patch has one line");
 
   /* the values that make the traces at an end of the thread's lines */
   struct Layers {
@@ -82,7 +94,7 @@ struct AnyPatch {
   int32_t         patch;
   const int32_t  *cells;
   T              *Y, *X; /* the patch in shared memory; X may be NULL */
-  PatchSide<T>   *side;  /* [direction][cell] */
+  Side           *side;  /* [direction][cell] */
   const uint8_t  *cover; /* Sweep::cover, or that of a stage (sweepall.cuh) */
   unsigned        done;
   int             me; /* number of the thread in its patch */
@@ -99,30 +111,78 @@ struct AnyPatch {
     return AnyLine<S, D, DIM, N>(me + r * S::threads);
   }
 
+  /* the frame of cell q */
+  __device__ __forceinline__ int Frame(int q) const
+  {
+    return TURNED && w.frame ? __ldg(w.frame + (size_t)patch * S::cells + q) : 0;
+  }
+  /* In: a line along D of a cell with a frame, in the vectors; Half: half a line in shared memory, as its cell's direction runs */
+  template <int D>
+  __device__ __forceinline__ auto In(const AnyLine<S, D, DIM, N> &line, int frame) const
+  {
+    if constexpr (TURNED) {
+      constexpr int e[2] = {D == 0 ? 1 : 0, D == 2 ? 1 : 2};
+      int           at[3] = {};
+
+      at[e[0]] = line.other[0] % N;
+      if (DIM == 3) at[e[1]] = line.other[1] % N;
+      return FramedLine<N>(Map::nt, frame, DIM, D, at);
+    } else return PlainLine<VpLineStride(D, N, N * N)>{line.at};
+  }
+  template <int D>
+  static __device__ __forceinline__ auto Half(bool flips)
+  {
+    if constexpr (TURNED) return FramedLine<N>(Map::nt, flips, S::step(D));
+    else return PlainLine<S::step(D)>{0};
+  }
+  static __device__ __forceinline__ bool Flips(const Side &at)
+  {
+    if constexpr (TURNED) return at.flips;
+    else return false;
+  }
+  static __device__ __forceinline__ int FrameBeyond(const Side &at)
+  {
+    if constexpr (TURNED) return at.frame;
+    else return 0;
+  }
+
   /* Ensures: Y = b, X = x, and `side` is filled. */
   __device__ __forceinline__ void Load() const
   {
     UNROLL (int r = 0; r < R; r++) {
       const auto line = At<S::slow>(r);
       UNROLL (int c = 0; c < 2; c++) {
-        const int32_t cell = cells[line.cell | c << S::slow];
-        const size_t  at = (size_t)cell * S::values + line.at;
-        const T      *b = w.b + at, *x = w.x[Buffer(cell)] + at;
-        UNROLL (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
+        const int     q = line.cell | c << S::slow;
+        const int32_t cell = cells[q];
+        const auto    its = In<S::slow>(line, Frame(q));
+        const size_t  at = (size_t)cell * S::values;
+        const T      *b = its.First(w.b + at), *x = its.First(w.x[Buffer(cell)] + at);
+        UNROLL (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = its.Signed(i, b[its.Index(i)]);
         if (X) {
-          UNROLL (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
+          UNROLL (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = its.Signed(i, x[its.Index(i)]);
         }
       }
     }
-    for (int h = me; mode != VP_MODE_GIVEN && h < S::sides; h += S::threads) {
-      const int     d = h / S::cells, q = h % S::cells, s = q >> d & 1;
-      const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
-      const int32_t entry = __ldg(f.line + (size_t)cell * DIM + d);
-      const bool    drop = mode == VP_MODE_LOCAL && next >= 0;
-      side[h].entry = drop ? w.drop + (2 * (size_t)entry + s) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
-      side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
-    }
+    for (int h = me; mode != VP_MODE_GIVEN && h < S::sides; h += S::threads) FindSide(h, h / S::cells, h % S::cells);
     __syncthreads();
+  }
+  /* Fills side h, that of cell q along d. */
+  __device__ __forceinline__ void FindSide(int h, int d, int q) const
+  {
+    const int     s = q >> d & 1, own = TURNED ? VpFrameSide(Frame(q), 2 * d + s) : 2 * d + s;
+    const int     direction = TURNED ? own / 2 : d, end = TURNED ? own % 2 : s;
+    const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + own);
+    const int32_t entry = __ldg(f.line + (size_t)cell * DIM + direction);
+    const bool    drop = mode == VP_MODE_LOCAL && next >= 0;
+
+    side[h].entry = drop ? w.drop + (2 * (size_t)entry + end) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
+    side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
+    if constexpr (TURNED) {
+      const int frame = VpFrameBeyond(DIM, Frame(q), own, __ldg(f.turn + (size_t)cell * 2 * DIM + own));
+
+      side[h].flips = end != s;
+      side[h].frame = frame ^ (end != s) << VpFrameDirection(frame, d);
+    }
   }
 
   /* y -= what neighbours beyond side s add to the cells' lines. Their traces at end 1 - s are made of layers: read(r, t, i) is layer t of
@@ -150,28 +210,31 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' halves in cell c = 0, 1. read: as in Face, of cells beyond the patch */
+  /* Y -= A x along D on the lines' halves in cell c = 0, 1. flips: whether the cell's direction does; read: as in Face, of cells beyond the
+     patch */
   template <int D, class Read>
-  __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], Read read) const
+  __device__ __forceinline__ void SubtractHalf(int c, bool flips, const T *const (&entry)[R], Read read) const
   {
-    constexpr int step = S::step(D);
-    T             y[R][N] = {};
+    const auto own = Half<D>(flips);
+    const int  end = TURNED ? c ^ (int)flips : c; /* the cell's end at the patch's side */
+    T          y[R][N] = {};
 
     if (X) {
       UNROLL (int j = 0; j < N; j++) {
         T u[R];
-        UNROLL (int r = 0; r < R; r++) u[r] = X[At<D>(r).start + c * S::half(D) + j * step];
+        UNROLL (int r = 0; r < R; r++) u[r] = own.Signed(j, own.First(X + At<D>(r).start + c * S::half(D))[own.Index(j)]);
         UNROLL (int i = 0; i < N; i++) {
           UNROLL (int r = 0; r < R; r++) y[r][i] -= __ldg(entry[r] + i * N + j) * u[r];
         }
       }
       Face(
-        entry, 1 - c, [=](int r, int, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
+        entry, 1 - end,
+        [=](int r, int, int i) { return own.Signed(i, own.First(X + At<D>(r).start + (1 - c) * S::half(D))[own.Index(i)]); }, y);
     }
-    if (mode != VP_MODE_LOCAL) Face(entry, c, read, y);
+    if (mode != VP_MODE_LOCAL) Face(entry, end, read, y);
     UNROLL (int r = 0; r < R; r++) {
-      T *to = Y + At<D>(r).start + c * S::half(D);
-      UNROLL (int i = 0; i < N; i++) to[i * step] += y[r][i];
+      T *to = own.First(Y + At<D>(r).start + c * S::half(D));
+      UNROLL (int i = 0; i < N; i++) to[own.Index(i)] += own.Signed(i, y[r][i]);
     }
   }
   /* Y -= A x along D. Two lines with the same entry read its numbers once. */
@@ -183,7 +246,7 @@ struct AnyPatch {
 #pragma unroll(FEW ? 2 : 1)
     for (int c = 0; c < 2; c++) {
       const T *entry[R], *beyond[R];
-      bool     alike = true;
+      bool     alike = true, flips = false;
 
       UNROLL (int r = 0; r < R; r++) {
         const auto line = At<D>(r);
@@ -191,13 +254,14 @@ struct AnyPatch {
         entry[r] = there.entry;
         beyond[r] = there.beyond ? there.beyond + line.at : NULL;
         alike = alike && entry[r] == entry[0];
+        flips = Flips(there);
       }
       const auto read = [&](int r, int t, int i) { return FEW ? before[c].a[r][t] : beyond[r] ? beyond[r][i * along] : T(0); };
       if (alike) {
         const T *same[R];
         UNROLL (int r = 0; r < R; r++) same[r] = entry[0];
-        SubtractHalf<D>(c, same, read);
-      } else SubtractHalf<D>(c, entry, read);
+        SubtractHalf<D>(c, flips, same, read);
+      } else SubtractHalf<D>(c, flips, entry, read);
     }
     if (D < S::slow) __syncthreads();
   }
@@ -206,10 +270,12 @@ struct AnyPatch {
   {
     UNROLL (int c = 0; FEW && mode != VP_MODE_LOCAL && c < 2; c++) {
       UNROLL (int r = 0; r < R; r++) {
-        const auto line = At<D>(r);
-        const T   *beyond = side[D * S::cells + (line.cell | c << D)].beyond;
+        const auto  line = At<D>(r);
+        const Side &at = side[D * S::cells + (line.cell | c << D)];
+        const auto  its = In<D>(line, FrameBeyond(at));
+        const int   first = f.first[TURNED ? 1 - (c ^ (int)Flips(at)) : 1 - c];
         UNROLL (int t = 0; t < most; t++)
-          u[c].a[r][t] = beyond && t < f.nt ? beyond[line.at + (f.first[1 - c] + t) * VpLineStride(D, N, N * N)] : T(0);
+          u[c].a[r][t] = at.beyond && t < f.nt ? its.Signed(first + t, its.First(at.beyond)[its.Index(first + t)]) : T(0);
       }
     }
   }
@@ -287,14 +353,16 @@ struct AnyPatch {
     UNROLL (int r = 0; r < R; r++) {
       const auto line = At<S::slow>(r);
       UNROLL (int c = 0; c < 2; c++) {
-        const int32_t cell = cells[line.cell | c << S::slow];
+        const int     q = line.cell | c << S::slow;
+        const int32_t cell = cells[q];
         const int     now = Buffer(cell);
-        const size_t  at = (size_t)cell * S::values + line.at;
-        const T      *old = w.x[now] + at;
-        T            *to = w.x[1 - now] + at;
+        const auto    its = In<S::slow>(line, Frame(q));
+        const size_t  at = (size_t)cell * S::values;
+        const T      *old = its.First(w.x[now] + at);
+        T            *to = its.First(w.x[1 - now] + at);
         UNROLL (int i = 0; i < N; i++) {
-          const int place = line.start + S::offset(S::slow, c * N + i);
-          to[i * S::places] = Y[place] + (mode == VP_MODE_REPLACE ? T(0) : X ? X[place] : old[i * S::places]);
+          const int place = line.start + S::offset(S::slow, c * N + i), own = its.Index(i);
+          to[own] = its.Signed(i, Y[place]) + (mode == VP_MODE_REPLACE ? T(0) : X ? its.Signed(i, X[place]) : old[own]);
         }
       }
     }
@@ -337,44 +405,45 @@ struct AnyPatch {
 };
 
 /* bytes of shared memory. values: whether patches keep their values of x */
-template <class L, class T>
+template <class L, class T, bool TURNED>
 constexpr size_t AnyBytes(bool values)
 {
-  return L::patches * ((values ? 2 : 1) * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T>));
+  return L::patches * ((values ? 2 : 1) * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T, TURNED>));
 }
 
 /* Solves on the patches list[first], ..., list[last - 1], or first, ..., last - 1 if list is NULL, as many as a block holds. Threads left
    over repeat the last patch and write nothing. mode(patch): the patch's mode */
-template <class L, class T, int DIM, int N, class Mode>
+template <class L, class T, int DIM, int N, bool TURNED, class Mode>
 __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, unsigned done, const int32_t *list,
                                          int32_t first, int32_t last, Mode mode)
 {
   typedef typename L::Any S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const int                                                slot = threadIdx.x / S::threads;
-  const int32_t        index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
-  const VpResidualMode of = mode(patch);
-  PatchSide<T>        *side = (PatchSide<T> *)shared;
-  T                   *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
+  const int32_t                index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
+  const VpResidualMode         of = mode(patch);
+  typedef PatchSide<T, TURNED> Side;
+  Side                        *side = (Side *)shared;
+  T                           *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
-  const AnyPatch<T, DIM, N, S::rounds> any = {f,
-                                              w,
-                                              of,
-                                              patch,
-                                              w.patch + (size_t)patch * S::cells,
-                                              Y,
-                                              KeepsValues(of) ? Y + L::patches * S::stride : NULL,
-                                              side + slot * S::sides,
-                                              cover,
-                                              done,
-                                              (int)threadIdx.x % S::threads};
+  const AnyPatch<T, DIM, N, S::rounds, TURNED> any = {f,
+                                                      w,
+                                                      of,
+                                                      patch,
+                                                      w.patch + (size_t)patch * S::cells,
+                                                      Y,
+                                                      KeepsValues(of) ? Y + L::patches * S::stride : NULL,
+                                                      side + slot * S::sides,
+                                                      cover,
+                                                      done,
+                                                      (int)threadIdx.x % S::threads};
   any.Solve(index < last);
 }
 
-template <class T, int DIM, int N, class L>
+template <class T, int DIM, int N, class L, bool TURNED>
 __global__ void __launch_bounds__(L::block, L::least) SweepAny(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
                                                                VpResidualMode mode, const int32_t *list, int32_t first, int32_t last)
 {
-  SolveAny<L, T, DIM, N>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [mode](int32_t) { return mode; });
+  SolveAny<L, T, DIM, N, TURNED>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [mode](int32_t) { return mode; });
 }
 } // namespace vpatchdg::patch

@@ -58,11 +58,16 @@ struct StagesLayout<T, 2, N> {
   static constexpr int          patches = RoundUp(64, Any::threads) / Any::threads, block = patches * Any::threads, least = 2;
   static constexpr size_t       bytes = 0;
 };
-/* bytes of shared memory. others: whether there are any */
-template <class L, class T>
-constexpr size_t StagesBytes(bool others)
+/* whether a launch has patches that are not common, and whether these may be turned */
+enum Others { NO_OTHERS, OTHERS, TURNED_OTHERS };
+
+/* bytes of shared memory */
+template <class L, class T, Others OTHERS>
+constexpr size_t StagesBytes()
 {
-  return others && AnyBytes<L, T>(true) > L::bytes ? AnyBytes<L, T>(true) : L::bytes;
+  constexpr size_t others = AnyBytes<L, T, OTHERS == TURNED_OTHERS>(true);
+
+  return OTHERS && others > L::bytes ? others : L::bytes;
 }
 
 /* Solves the common patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write
@@ -79,7 +84,7 @@ __device__ __forceinline__ void SolveCommon(const PatchTables<T, N> &t, const Bo
   thread.Solve(w.b, at, index < last);
 }
 
-template <class T, int DIM, int N, bool OTHERS>
+template <class T, int DIM, int N, Others OTHERS>
 __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T, DIM, N>::least)
   SweepAllStages(const __grid_constant__ CommonWork<T, DIM, N> c, const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
                  const __grid_constant__ SweepStages s)
@@ -101,8 +106,8 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     if constexpr (OTHERS) {
       const int32_t first = stage.other[0] + block * L::patches;
       if (block >= 0 && first < stage.other[1])
-        SolveAny<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, 1u, NULL, first, stage.other[1],
-                               [&s](int32_t patch) { return (VpResidualMode)__ldg(s.modes + patch); });
+        SolveAny<L, T, DIM, N, OTHERS == TURNED_OTHERS>(f, w, s.covers + (size_t)i * s.cells, 1u, NULL, first, stage.other[1],
+                                                        [&s](int32_t patch) { return (VpResidualMode)__ldg(s.modes + patch); });
     }
   }
   if (s.nodd) cooperative_groups::this_grid().sync();

@@ -106,6 +106,7 @@ struct SweepSetup {
   const VpView      *view;
   const VpPatchView *patches;
   bool               mixes = false; /* Patches that have a side where the level ends on a part are grouped, and all others are left over. */
+  const SplitPatches *split = NULL; /* of the range at work; NULL: none are turned */
 
   /* whether the coefficient is the same everywhere */
   bool Uniform() const
@@ -239,6 +240,18 @@ struct SweepSetup {
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /* Marks turned patches as `to`. */
+  PetscErrorCode MarkTurned(uint8_t to, int32_t first, int32_t count, uint8_t *kind) const
+  {
+    std::vector<uint8_t> is(view->turn ? (size_t)count : 0);
+
+    PetscFunctionBegin;
+    if (view->turn) PetscCall(VpCudaTurnedPatches(view, patches, first, count, is.data()));
+    for (size_t i = 0; i < is.size(); i++) {
+      if (is[i]) kind[i] = to;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   PetscErrorCode List(const int32_t *patch, const uint8_t *kinds, PatchList *list) const
   {
@@ -305,6 +318,7 @@ struct SweepSetup {
     PetscCall(VpMallocLarge(count, &by.patch));
     PetscCall(VpMallocLarge(count, &by.kinds));
     PetscCall(Kinds(selected, !GroupsBoundary(selected), first, count, by.kind));
+    PetscCall(MarkTurned(KIND_LEFT_OUT, first, count, by.kind));
     VpLoop(count, CountKinds, &by);
     VpLoopSum(KINDS * pieces, by.at);
     for (int k = 0; k < KINDS; k++) start[k] = by.at[k * pieces];

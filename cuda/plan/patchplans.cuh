@@ -3,6 +3,7 @@
 #include "../patch/sweepall.cuh"
 #include "../patch/likepatch.cuh"
 #include "groups.cuh"
+#include "turnedpatches.cuh"
 
 namespace vpatchdg::patch {
 template <class T, int N>
@@ -38,7 +39,7 @@ struct SweepAllPlan {
   PatchList            list;
   int32_t              others = 0;
   VpPatchView          view; /* view of the others, in the order of the stages */
-  VpArray              covers, odd, modes, patch, type, factor;
+  VpArray              covers, odd, modes, patch, frame, type, factor;
   SweepStages          stages = {};
   std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
 };
@@ -48,6 +49,7 @@ struct PatchPlans : VpPlans {
   VpOnce<CommonPatches<T, N>>               common;
   VpOnce<OwnTables<T, N>>                   own; /* with which patches compute their own residuals */
   VpByRange<SweepPlan<T, N>>                sweep[SELECTIONS];
+  VpByRange<SplitPatches>                   split;                     /* where cells are turned against one another */
   std::map<int, VpOnce<SweepAllPlan<T, N>>> sweep_all[VP_MOST_COLORS]; /* [colour of the first step][how many steps] */
 };
 } // namespace vpatchdg::patch

@@ -46,7 +46,10 @@ struct SweepAllSetup {
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
       const SweepSetup<T, N> setup = {view, patches};
-      if (plan->common && s.mode == VP_MODE_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
+      if (plan->common && s.mode == VP_MODE_REPLACE) {
+        PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
+        PetscCall(setup.MarkTurned(KIND_REST, s.first, s.last - s.first, kind.data()));
+      }
     }
     if (s.mode == VP_MODE_CORRECT && patches->replaceable)
       PetscCall(VpCudaFetch(patches->replaceable + s.first, count, replaceable.data()));
@@ -86,10 +89,10 @@ struct SweepAllSetup {
   }
 
   /* *blocks = number of blocks that the device holds at once */
-  template <bool OTHERS>
+  template <Others OTHERS>
   static PetscErrorCode Resident(int *blocks)
   {
-    const size_t bytes = StagesBytes<Layout, T>(OTHERS);
+    const size_t bytes = StagesBytes<Layout, T, OTHERS>();
     int          processors;
 
     PetscFunctionBegin;
@@ -110,8 +113,8 @@ struct SweepAllSetup {
     int resident[2] = {0, 0}, most = 0;
 
     PetscFunctionBegin;
-    PetscCall(Resident<true>(&resident[1]));
-    if constexpr (DIM == 3) PetscCall(Resident<false>(&resident[0]));
+    PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident[1]) : Resident<OTHERS>(&resident[1]));
+    if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident[0]));
     for (const VpStep *color : step) most = PetscMax(most, VpBlocks(Count(color), Layout::patches));
     *could = Pays(most, PetscMax(resident[0], resident[1]));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,8 +128,8 @@ struct SweepAllSetup {
       const SweepStage &s = plan->stages.stage[i];
       most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], Layout::patches) + VpBlocks(s.other[1] - s.other[0], Layout::patches));
     }
-    if (plan->others) PetscCall(Resident<true>(&resident));
-    else if constexpr (DIM == 3) PetscCall(Resident<false>(&resident));
+    if (plan->others) PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident) : Resident<OTHERS>(&resident));
+    else if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident));
     plan->blocks = Pays(most, resident) ? most : 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -197,13 +200,16 @@ struct SweepAllSetup {
     PetscCall(VpCudaPlace(modes.data(), modes.size(), "patches by stages", &plan->modes));
     const int32_t *list = (const int32_t *)numbers.p;
     auto           patch = [](const VpPatchView *p) { return p->patch; };
+    auto           frame = [](const VpPatchView *p) { return p->frame; };
     auto           type = [](const VpPatchView *p) { return p->type; };
     auto           factor = [](const VpPatchView *p) { return p->factor; };
     PetscCall(Select(list, sizeof(int32_t) << DIM, patch, &plan->patch));
+    if (v->frame) PetscCall(Select(list, sizeof(uint8_t) << DIM, frame, &plan->frame));
     PetscCall(Select(list, sizeof(int32_t) * DIM, type, &plan->type));
     if (v->factor) PetscCall(Select(list, (DIM + 1) * sizeof(T), factor, &plan->factor));
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
     v->patch = (const int32_t *)plan->patch.p;
+    v->frame = (const uint8_t *)plan->frame.p;
     v->type = (const int32_t *)plan->type.p;
     v->factor = plan->factor.p;
     plan->stages.modes = (const uint8_t *)plan->modes.p;
@@ -229,7 +235,7 @@ struct SweepAllSetup {
 };
 
 /* *did becomes false if this process does not have the whole device */
-template <class T, int DIM, int N, bool OTHERS>
+template <class T, int DIM, int N, Others OTHERS>
 static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view, int32_t count, const void *b, void *const x[2],
                                    PetscBool *did)
 {
@@ -246,7 +252,7 @@ static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view,
     if (plan->common) common = {plan->common->tables, plan->common->boundary, WorkOn<T>(plan->list, plan->common->table, b, x)};
   }
   const cudaError_t error = cudaLaunchCooperativeKernel(SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
-                                                        StagesBytes<L, T>(OTHERS), VpCudaStream);
+                                                        StagesBytes<L, T, OTHERS>(), VpCudaStream);
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     (void)cudaGetLastError();
     plan->blocks = 0;
@@ -267,8 +273,9 @@ static PetscErrorCode SweepAll(const VpView *view, const VpStep *all, VpGhosts g
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArrive(ghosts));
-  if (plan->others) PetscCall((LaunchStages<T, DIM, N, true>(plan, view, all->count, b, x, did)));
-  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, all->count, b, x, did)));
+  if (plan->others && view->turn) PetscCall((LaunchStages<T, DIM, N, TURNED_OTHERS>(plan, view, all->count, b, x, did)));
+  else if (plan->others) PetscCall((LaunchStages<T, DIM, N, OTHERS>(plan, view, all->count, b, x, did)));
+  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, NO_OTHERS>(plan, view, all->count, b, x, did)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::patch

@@ -116,8 +116,6 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionBegin;
   PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
              "Patch space %d does not go with residual %d or with degree %d", (int)space, (int)residual, level->problem.degree);
-  PetscCheck(!level->mesh->turn || !VpIsDevice(level->backend), level->mesh->comm, PETSC_ERR_SUP,
-             "Patches of trees that are turned against one another are solved on the host: use -dm_vpatchdg_backend host");
   PetscCall(PetscNew(&smoother));
   *out = smoother;
   smoother->level = VpReference(level);

@@ -77,7 +77,7 @@ static PetscErrorCode SetNodes(DM dm, PetscInt ntree, int degree, const PetscRea
    conditions of `DMVPatchDGSetBoundary()` are those of trees' sides by their own directions. `DMVPatchDGSetDomain()` makes some domains of
    trees without code.
 
-   `PCVPATCHDG` takes trees, refined or not, on GPUs unless they are turned. Some cells of trees can be refined
+   `PCVPATCHDG` takes trees, refined or not, on the host and on GPUs. Some cells of trees can be refined
    (`DMVPatchDGRefineCells()`), if in 3D all trees have the same hand, but `PCVPATCHDG` does not take these meshes.
    -dm_mat_type aij assembles the matrix, for instance for -pc_type gamg or hypre.
 

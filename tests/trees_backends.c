@@ -1,0 +1,112 @@
+/* Host and device agree where trees are turned against one another: operators, cycles of all kinds, solvers.
+   ranks: 1 2 */
+#include "support/agree.h"
+#include "support/trees.h"
+#include "../src/petsc/dm/internal.h"
+
+/* trees, with their degree and how often they are refined */
+typedef struct {
+  Trees       trees;
+  Case        c;
+  const char *options; /* of the DM */
+} TreesCase;
+
+static PetscErrorCode CreateTrees(const TreesCase *t, Place place, DM *dm)
+{
+  const Trees *trees = &t->trees;
+  PetscInt     corner[MOST_TREES * 8];
+  PetscReal    x[MOST_TREES * 8 * 3];
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < trees->ntree << trees->dim; i++) corner[i] = trees->corner[i];
+  for (int i = 0; i < trees->nvertex * trees->dim; i++) x[i] = trees->x[i / trees->dim][i % trees->dim];
+  PetscCall(CaseDM(&t->c, place, dm));
+  PetscCall(DMVPatchDGSetTrees(*dm, trees->nvertex, x, trees->ntree, corner, 1, NULL));
+  PetscCall(TestOptionsPush(t->options, &own));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(TestOptionsPop(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coefficient per tree, 1 or 16. The fits of patches, which are coarse on devices, are exact. */
+static PetscErrorCode SetTwoValues(DM dm)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  PetscReal   *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->nown + 1, &a));
+  for (int32_t c = 0; c < mesh->nown; c++) a[c] = mesh->geometry->box[c] % 3 ? 1 : 16;
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on the host and on a device. exact: no fit of a patch is rounded, so that cycles are equal. Else their solves are alike. */
+static PetscErrorCode Agree(const TreesCase *t, PetscBool exact, PetscBool two)
+{
+  static const char *const cycles[] = {
+    "",
+    "-pc_vpatchdg_residual global",
+    "-pc_vpatchdg_space dirichlet -pc_vpatchdg_exchange color",
+    "-pc_vpatchdg_cycle_type f -pc_vpatchdg_smooth_pre 1",
+    "-pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_symmetric",
+    "-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse steps",
+  };
+  Problem p[2];
+  DM      dm;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(CreateTrees(t, i ? DEVICE : HOST, &dm));
+    PetscCall(DMSetUp(dm));
+    if (two) PetscCall(SetTwoValues(dm));
+    PetscCall(CaseProblem(&t->c, dm, &p[i]));
+  }
+  PetscCall(CopyValues(p[0].b, p[1].b));
+  PetscCall(operators_agree(&t->c, p));
+  for (size_t i = 0; exact && i < PETSC_STATIC_ARRAY_LENGTH(cycles); i++) {
+    for (int transposed = 0; transposed < 1 + (i == 0); transposed++)
+      PetscCall(cycles_agree(&t->c, p, cycles[i], (PetscBool)transposed, (PetscBool)(strstr(cycles[i], "steps") != NULL)));
+  }
+  if (!exact) PetscCall(solver_agrees(&t->c, p, "-ksp_type fgmres", 1));
+  for (int i = 0; i < 2; i++) PetscCall(ProblemDestroy(&p[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  TreesCase t;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  if (!UsableBackend("cuda")) {
+    PetscCall(PetscFinalize());
+    return TapSkip("no CUDA device");
+  }
+  for (PetscInt degree = 1; degree <= 4; degree++) {
+    t = (TreesCase){.c = {"star", 2, degree, 2, UNIT}, .options = degree == 2 ? "-dm_vpatchdg_boundary robin" : ""};
+    TreesStar(5, &t.trees);
+    TreesTurn((unsigned int)degree, &t.trees);
+    PetscCall(Agree(&t, PETSC_FALSE, PETSC_FALSE));
+    t = (TreesCase){.c = {"square", 2, degree, 1 + degree % 2, UNIT}, .options = "-dm_vpatchdg_boundary neumann,dirichlet,neumann,neumann"};
+    TreesGrid(2, 3, &t.trees);
+    TreesTurn((unsigned int)degree, &t.trees);
+    PetscCall(Agree(&t, PETSC_TRUE, (PetscBool)(degree % 2)));
+    if (degree == 4) break;
+    t = (TreesCase){.c = {"ball", 3, degree, 1, UNIT}, .options = degree == 1 ? "-dm_vpatchdg_reaction 2" : ""};
+    TreesBall(3, &t.trees);
+    TreesTurn((unsigned int)degree + 4, &t.trees);
+    PetscCall(Agree(&t, PETSC_FALSE, PETSC_FALSE));
+    t =
+      (TreesCase){.c = {"cube", 3, degree, 1, UNIT}, .options = "-dm_vpatchdg_boundary dirichlet,neumann,neumann,neumann,neumann,neumann"};
+    TreesGrid(3, 2, &t.trees);
+    TreesTurn(3, &t.trees);
+    PetscCall(Agree(&t, PETSC_TRUE, (PetscBool)(degree == 2)));
+  }
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
