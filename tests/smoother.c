@@ -1,5 +1,6 @@
 /* Patch solvers and sweeps over them.
    ranks: 1 2 3 4 */
+#include "support/corrects.h"
 #include "support/multigrid.h"
 
 /* largest of r on a patch's cells */
@@ -179,7 +180,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
   ops.sweep_all = f->how == AT_ONCE ? TakeSteps : TakeRuns;
   if (f->how) level->ops = &ops;
   PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, f->corners, &smoother));
-  if (f->corrects) PetscCall(VpSmootherNeverReplace(smoother));
+  if (f->corrects) PetscCall(AlwaysCorrect(smoother));
   PetscCall(VpVectorCreate(level, 1, "test", &b));
   PetscCall(VpVectorCreate(level, 2, "test", &x));
   PetscCall(VpVectorWrite(b, VP_GHOST_NONE, &values));

@@ -179,22 +179,6 @@ PetscInt VpSmootherCells(VpSmoother smoother)
   return smoother->cells ? VpCellSweepCells(smoother->cells) : 0;
 }
 
-PetscErrorCode VpSmootherNeverReplace(VpSmoother smoother)
-{
-  PetscFunctionBegin;
-  for (Subset *s = smoother->subset; s < smoother->subset + SUBSETS; s++) {
-    for (int c = 0; c < smoother->ncolor; c++) {
-      for (int i = 0; i < s->color[c].n; i++) {
-        if (s->color[c].batch[i].mode == VP_MODE_REPLACE) s->color[c].batch[i].mode = VP_MODE_CORRECT;
-      }
-    }
-    for (int k = 0; k < VP_MOST_COVERS; k++) s->view[k].replaceable = NULL;
-    s->nreplaceable = 0;
-  }
-  PetscCall(VpSmootherWritePrograms(smoother));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 const VpPatchView *VpSmootherPatches(VpSmoother smoother)
 {
   return smoother->subset[SUBSET_ALL].view;

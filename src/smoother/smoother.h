@@ -44,8 +44,6 @@ PetscErrorCode VpSmootherLimitColors(VpSmoother, PetscInt colors);
    Collective */
 PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps, double ratio);
 PetscInt       VpSmootherCells(VpSmoother); /* the number of these cells, on all ranks */
-/* Corrects values also where patches are replaceable. Tests and measurements compare both. */
-PetscErrorCode VpSmootherNeverReplace(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order if `reverse`. Fetches the ghosts of b and x that it
    reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);

@@ -95,7 +95,7 @@ static PetscErrorCode MeasureSpaces(Work *w)
     PetscCall(Precondition(w)); /* the sweeps begin with good values */
     PetscCall(VpLevelCreate(w->outer->mesh, &problem, VP_BASIS_THIN, w->precision, w->bench->backend, &level));
     PetscCall(VpSmootherCreate(level, spaces[i].space, spaces[i].residual, VP_EXCHANGE_SWEEP, 0, &w->smoother));
-    if (spaces[i].space == VP_SPACE_FULL && spaces[i].residual == VP_RESIDUAL_EXACT) PetscCall(VpSmootherNeverReplace(w->smoother));
+    if (spaces[i].space == VP_SPACE_FULL && spaces[i].residual == VP_RESIDUAL_EXACT) PetscCall(AlwaysCorrect(w->smoother));
     PetscCall(Measure(w, spaces[i].name, Sweep, sweep));
     PetscCall(VpSmootherDestroy(&w->smoother));
     PetscCall(VpLevelDestroy(&level));

@@ -1,31 +1,21 @@
 /* What a metric keeps of sides where values or fluxes are given, on the host: they are few. */
 #include "making.h"
 
-PetscErrorCode VpFetchBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
+PetscErrorCode VpMoveBlocks(const VpMetricWork *mk, VpBlocks b, PetscBool put, double *all, double *here)
 {
-  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
+  const size_t bytes[2] = {(size_t)b.n * sizeof(*b.list), (size_t)b.n * b.each * sizeof(*here)};
   void        *there[2];
 
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
-  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
-  PetscCall(mk->backend->move(n, each * sizeof(*to), there[0], from, NULL, there[1]));
-  PetscCall(mk->backend->download(there[1], bytes[1], to));
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the reverse of VpFetchBlocks() */
-static PetscErrorCode PutBlocks(const VpMetricWork *mk, int32_t n, const int32_t list[], size_t each, const double *from, double *to)
-{
-  const size_t bytes[2] = {(size_t)n * sizeof(*list), (size_t)n * each * sizeof(*to)};
-  void        *there[2];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
-  PetscCall(mk->backend->upload(list, bytes[0], there[0]));
-  PetscCall(mk->backend->upload(from, bytes[1], there[1]));
-  PetscCall(mk->backend->move(n, each * sizeof(*to), NULL, there[1], there[0], to));
+  PetscCall(mk->backend->upload(b.list, bytes[0], there[0]));
+  if (put) {
+    PetscCall(mk->backend->upload(here, bytes[1], there[1]));
+    PetscCall(mk->backend->move(b.n, b.each * sizeof(*here), NULL, there[1], there[0], all));
+  } else {
+    PetscCall(mk->backend->move(b.n, b.each * sizeof(*here), there[0], all, NULL, there[1]));
+    PetscCall(mk->backend->download(there[1], bytes[1], here));
+  }
   for (int i = 0; i < 2; i++) PetscCall(mk->backend->give_back(there[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,7 +46,7 @@ static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
   PetscFunctionBegin;
   PetscCall(ListSides(mk, given, side, &n, &list));
   PetscCall(PetscMalloc1((size_t)n * each + 1, to));
-  PetscCall(VpFetchBlocks(mk, n, list, each, mk->to.H, *to));
+  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, each}, PETSC_FALSE, mk->to.H, *to));
   PetscCall(PetscFree(list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,10 +97,10 @@ static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side, double sum[2])
   mk->metric->nflux[side] = n;
   PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
   PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));
-  PetscCall(VpFetchBlocks(mk, n, list, 2 * face, mk->to.seen, seen));
-  PetscCall(VpFetchBlocks(mk, n, list, face, mk->to.beyond, beyond));
+  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, 2 * face}, PETSC_FALSE, mk->to.seen, seen));
+  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, face}, PETSC_FALSE, mk->to.beyond, beyond));
   FindFluxes(mk, side, n, list, seen, beyond, sum);
-  PetscCall(PutBlocks(mk, n, list, face, beyond, mk->to.beyond));
+  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, face}, PETSC_TRUE, mk->to.beyond, beyond));
   PetscCall(PetscFree2(seen, beyond));
   PetscCall(PetscFree(list));
   PetscFunctionReturn(PETSC_SUCCESS);

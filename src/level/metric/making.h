@@ -23,10 +23,16 @@ typedef struct {
   int                  bad;    /* whether K is not positive definite at a point of a part */
 } VpMetricWork;
 
-/* given.c: VpFetchBlocks sets to [n][each] to the blocks of `each` numbers with these numbers in an array on the backend. VpKeepOutflow
-   keeps rows of G, before they are weighed, where values or fluxes are given. VpMakeFluxes finds by what fluxes are multiplied, when sigma
-   is there; collective */
-PetscErrorCode VpFetchBlocks(const VpMetricWork *, int32_t n, const int32_t list[], size_t each, const double *from, double *to);
+/* given.c: some blocks of an array on the backend */
+typedef struct {
+  int32_t        n;
+  const int32_t *list; /* [n] the numbers of the blocks */
+  size_t         each; /* the number of doubles of a block */
+} VpBlocks;
+/* VpMoveBlocks sets here [n][each] to blocks of the array `all`, or (put) these blocks to `here`, which is memory of the host.
+   VpKeepOutflow keeps rows of G, before they are weighed, where values or fluxes are given. VpMakeFluxes finds by what fluxes are
+   multiplied, when sigma is there; collective */
+PetscErrorCode VpMoveBlocks(const VpMetricWork *, VpBlocks, PetscBool put, double *all, double *here);
 PetscErrorCode VpKeepOutflow(VpMetricWork *);
 PetscErrorCode VpMakeFluxes(VpMetricWork *);
 /* parts.c: the parts of sides that hang, of a mesh that is adaptive. VpMakeParts finds G there, VpWeighParts weighs H of fine sides,

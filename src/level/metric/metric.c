@@ -3,13 +3,12 @@
 #include "definite.h"
 #include "making.h"
 #include "../../base/threads.h"
-#include <stdlib.h>
 
 /* Some cells whose penalties are computed. */
 typedef struct {
   const VpMetricWork *mk;
   const int32_t      *list;
-  double             *G, *H, *penalty;
+  double             *G, *H, *penalty, *scratch; /* scratch: [pieces][VpMetricScratch()] */
 } Some;
 
 /* Cells whose eigenvalues differ by less never need a larger penalty than 0.94; the second: fine cells with sides that hang. */
@@ -22,7 +21,7 @@ static void FindPenalties(void *context, int32_t piece, int32_t first, int32_t l
 {
   const Some         *some = context;
   const VpMetricWork *mk = some->mk;
-  double             *scratch = malloc(VpMetricScratch(mk->dim, mk->n) * sizeof(double));
+  double             *scratch = some->scratch + (size_t)piece * VpMetricScratch(mk->dim, mk->n);
   VpMetricCell        c = {.dim = mk->dim, .n = mk->n, .components = mk->metric->components, .slope = mk->slope, .weight = mk->weight};
 
   c.point_weight = mk->point_weight;
@@ -30,13 +29,12 @@ static void FindPenalties(void *context, int32_t piece, int32_t first, int32_t l
     c.value[end] = mk->basis.value[end];
     c.out[end] = mk->basis.slope[end];
   }
-  for (int32_t i = first; i < last && scratch; i++) {
+  for (int32_t i = first; i < last; i++) {
     c.G = some->G + (size_t)i * (size_t)(c.components * mk->face * mk->n);
     c.side = some->H + (size_t)i * (size_t)(2 * mk->dim * mk->rows * mk->face);
     for (int side = 0; side < 2 * mk->dim; side++) c.part[side] = VpPartOf(mk, some->list[i], side);
     some->penalty[i] = VpMetricPenalty(&c, scratch);
   }
-  free(scratch);
 }
 
 /* *list = the cells that may need a larger penalty than boxes do */
@@ -65,13 +63,14 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mk->mesh->nown; cell++) mk->penalty[cell] = mk->problem->penalty;
   PetscCall(ListCells(mk, &n, &list));
-  PetscCall(PetscMalloc3(SOME * G, &some.G, SOME * H, &some.H, SOME, &some.penalty));
+  PetscCall(PetscMalloc4(SOME * G, &some.G, SOME * H, &some.H, SOME, &some.penalty,
+                         (size_t)VpLoopHeavyPieces(SOME) * VpMetricScratch(mk->dim, mk->n), &some.scratch));
   for (int32_t at = 0; at < n; at += SOME) {
     const int32_t count = PetscMin(SOME, n - at);
 
     some.list = list + at;
-    PetscCall(VpFetchBlocks(mk, count, some.list, G, mk->to.G, some.G));
-    PetscCall(VpFetchBlocks(mk, count, some.list, H, mk->to.H, some.H));
+    PetscCall(VpMoveBlocks(mk, (VpBlocks){count, some.list, G}, PETSC_FALSE, mk->to.G, some.G));
+    PetscCall(VpMoveBlocks(mk, (VpBlocks){count, some.list, H}, PETSC_FALSE, mk->to.H, some.H));
     PetscCall(PetscArrayzero(some.penalty, SOME));
     VpLoopHeavy(count, FindPenalties, &some);
     for (int32_t i = 0; i < count; i++) {
@@ -80,7 +79,7 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
       if (some.penalty[i] > mk->problem->penalty) mk->penalty[some.list[i]] = MARGIN * some.penalty[i];
     }
   }
-  PetscCall(PetscFree3(some.G, some.H, some.penalty));
+  PetscCall(PetscFree4(some.G, some.H, some.penalty, some.scratch));
   PetscCall(PetscFree(list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

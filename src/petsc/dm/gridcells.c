@@ -2,17 +2,6 @@
 #include "usergrid.h"
 #include <stdlib.h>
 
-/* compares places by z, then y, then x */
-static int ByPlace(const void *a, const void *b)
-{
-  const PetscInt *x = ((const VpUserCell *)a)->at, *y = ((const VpUserCell *)b)->at;
-
-  for (int d = 2; d >= 0; d--) {
-    if (x[d] != y[d]) return x[d] < y[d] ? -1 : 1;
-  }
-  return 0;
-}
-
 /* compares the places of the parents, then the cells' own places */
 static int ByFamily(const void *a, const void *b)
 {
@@ -20,8 +9,8 @@ static int ByFamily(const void *a, const void *b)
   int        order;
 
   for (int d = 0; d < 3; d++) x.at[d] /= 2, y.at[d] /= 2;
-  order = ByPlace(&x, &y);
-  return order ? order : ByPlace(a, b);
+  order = VpComparePlaces(&x, &y);
+  return order ? order : VpComparePlaces(a, b);
 }
 
 /* Removes the labels of sides between cells. Requires: every cell takes one place. */
@@ -29,13 +18,13 @@ static void ForgetLabelsInside(VpUserGrid *grid)
 {
   const size_t n = (size_t)grid->ncell;
 
-  qsort(grid->cell, n, sizeof(VpUserCell), ByPlace);
+  qsort(grid->cell, n, sizeof(VpUserCell), VpComparePlaces);
   for (size_t i = 0; i < n; i++) {
     for (int side = 0; side < 2 * grid->dim; side++) {
       VpUserCell beyond = grid->cell[i];
 
       beyond.at[side / 2] += side % 2 ? 1 : -1;
-      if (bsearch(&beyond, grid->cell, n, sizeof(VpUserCell), ByPlace)) grid->cell[i].label[side] = -1;
+      if (bsearch(&beyond, grid->cell, n, sizeof(VpUserCell), VpComparePlaces)) grid->cell[i].label[side] = -1;
     }
   }
 }

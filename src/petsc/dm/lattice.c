@@ -180,10 +180,9 @@ static void CheckPeriod(Lattice *l, const PetscInt gap[3], PetscInt size[3])
   }
 }
 
-/* compares places */
-static int ByPlace(const void *a, const void *b)
+int VpComparePlaces(const void *a, const void *b)
 {
-  const PetscInt *x = ((const VpPlace *)a)->at, *y = ((const VpPlace *)b)->at;
+  const PetscInt *x = (const PetscInt *)a, *y = (const PetscInt *)b;
 
   for (int d = 2; d >= 0; d--) {
     if (x[d] != y[d]) return x[d] < y[d] ? -1 : 1;
@@ -211,9 +210,9 @@ static PetscErrorCode CountPlaces(Lattice *l, PetscInt size[3])
   for (int d = l->dim; d < 3; d++) size[d] = 1;
   PetscCall(PetscMalloc1(l->n + 1, &copy));
   PetscCall(PetscArraycpy(copy, l->place, l->n));
-  if (l->n) qsort(copy, (size_t)l->n, sizeof(VpPlace), ByPlace);
+  if (l->n) qsort(copy, (size_t)l->n, sizeof(VpPlace), VpComparePlaces);
   for (PetscInt i = 1; i < l->n; i++) {
-    if (!ByPlace(&copy[i - 1], &copy[i])) l->why = "several of them would have the same place";
+    if (!VpComparePlaces(&copy[i - 1], &copy[i])) l->why = "several of them would have the same place";
   }
   PetscCall(PetscFree(copy));
   PetscFunctionReturn(PETSC_SUCCESS);

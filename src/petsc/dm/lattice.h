@@ -14,6 +14,8 @@ static inline int VpPlaceSide(const VpPlace *p, int side)
 {
   return 2 * p->axis[side / 2] + (side % 2 ^ p->flip[side / 2]);
 }
+/* Compares structs that begin with a place at[3] by z, then y, then x, for qsort(). */
+int VpComparePlaces(const void *, const void *);
 /* Places n cells with the vertices corner[n][2^dim], x fastest. place[0] holds axis and flip of the first cell. size: number of places in
    every direction, 1 beyond dim; periodic: the last one is followed by the first one. *why: NULL, or why the cells form no lattice */
 PetscErrorCode VpPlaceCells(int dim, PetscInt n, const PetscInt corner[], VpPlace place[], PetscInt size[3], PetscBool periodic[3],
