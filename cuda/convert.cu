@@ -169,7 +169,7 @@ struct EnteringTile {
 
 /* Most residuals are not scaled, and the kernels have no register to spare for a factor. */
 template <bool SCALED>
-__device__ __forceinline__ double Scaled(double scale, double r)
+__device__ __forceinline__ double ScaleResidual(double scale, double r)
 {
   return SCALED ? scale * r : r;
 }
@@ -185,7 +185,7 @@ __device__ __forceinline__ double EnterSame(const EnteringTile<S, Hanging> &e, T
 
   e.SubtractTwo(G0, G1, G2);
   ApplyLines<S, 2>(e.t, GhostTraces(e.t, G2, e.hanging), e.X, [=, &sum](int, int, int i, int place, int in, double v) {
-    const double r = Scaled<SCALED>(scale, Y[in + i * S::sz] - v);
+    const double r = ScaleResidual<SCALED>(scale, Y[in + i * S::sz] - v);
     b[place + i * S::n * S::n] = (T)r;
     sum += r * r;
   });
@@ -205,7 +205,7 @@ __device__ __forceinline__ double EnterConverted(const EnteringTile<S, Hanging> 
 
   e.SubtractTwo(G2, G1, G0);
   ApplyLines<S, 0>(e.t, GhostTraces(e.t, G0, e.hanging), e.X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
-    const double a = Scaled<SCALED>(scale, Y[in + i] - v);
+    const double a = ScaleResidual<SCALED>(scale, Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
   });

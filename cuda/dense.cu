@@ -53,13 +53,13 @@ static __global__ void __launch_bounds__(VP_MAX_THREADS) InvertBlock(int32_t ld,
 }
 
 /* row or column number i of the EACH ones of thread t, which lie side by side in pairs */
-static __device__ __forceinline__ int At(int t, int i)
+static __device__ __forceinline__ int RowAt(int t, int i)
 {
   return i / 2 * 2 * SPAN + 2 * t + i % 2;
 }
 
-/* sum[i][j] += row At(y, i) of a times column At(x, j) of b, [BLOCK][BLOCK] numbers whose rows are lda and ldb apart */
-static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, const double *b, int32_t ldb, double (&sum)[EACH][EACH])
+/* sum[i][j] += row RowAt(y, i) of a times column RowAt(x, j) of b, [BLOCK][BLOCK] numbers whose rows are lda and ldb apart */
+static __device__ __forceinline__ void AddProduct(const double *a, int32_t lda, const double *b, int32_t ldb, double (&sum)[EACH][EACH])
 {
   typedef Pack<double, 2> Pair;
   __shared__ __align__(VP_WIDE_BYTES) double l[DEPTH][BLOCK + 2], r[DEPTH][BLOCK + 2]; /* a, transposed; b */
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, co
     for (int k = 0; k < DEPTH; k++) {
       double u[EACH], v[EACH];
       UNROLL (int i = 0; i < EACH; i += 2) {
-        *(Pair *)(u + i) = *(const Pair *)(&l[k][At(threadIdx.y, i)]);
-        *(Pair *)(v + i) = *(const Pair *)(&r[k][At(threadIdx.x, i)]);
+        *(Pair *)(u + i) = *(const Pair *)(&l[k][RowAt(threadIdx.y, i)]);
+        *(Pair *)(v + i) = *(const Pair *)(&r[k][RowAt(threadIdx.x, i)]);
       }
       UNROLL (int i = 0; i < EACH; i++) {
         UNROLL (int j = 0; j < EACH; j++) sum[i][j] += u[i] * v[j];
@@ -94,10 +94,10 @@ static __global__ void __launch_bounds__(SPAN *SPAN)
   const size_t at = (size_t)blockIdx.x * BLOCK, pivot = (size_t)p * BLOCK;
   double       sum[EACH][EACH] = {};
 
-  if ((int32_t)blockIdx.x != p) Multiply(D, BLOCK, A + pivot * ld + at, ld, sum);
+  if ((int32_t)blockIdx.x != p) AddProduct(D, BLOCK, A + pivot * ld + at, ld, sum);
   UNROLL (int i = 0; i < EACH; i++) {
     UNROLL (int j = 0; j < EACH; j++) {
-      const size_t y = At(threadIdx.y, i), x = At(threadIdx.x, j);
+      const size_t y = RowAt(threadIdx.y, i), x = RowAt(threadIdx.x, j);
       row[y * ld + at + x] = (int32_t)blockIdx.x == p ? D[y * BLOCK + x] : sum[i][j];
       column[(at + y) * BLOCK + x] = A[(at + y) * ld + pivot + x];
     }
@@ -111,10 +111,10 @@ static __global__ void __launch_bounds__(SPAN *SPAN) Eliminate(int32_t ld, int32
   const bool   above = (int32_t)blockIdx.y == p, beside = (int32_t)blockIdx.x == p;
   double       sum[EACH][EACH] = {};
 
-  if (!above) Multiply(column + y0 * BLOCK, BLOCK, row + x0, ld, sum);
+  if (!above) AddProduct(column + y0 * BLOCK, BLOCK, row + x0, ld, sum);
   UNROLL (int i = 0; i < EACH; i++) {
     UNROLL (int j = 0; j < EACH; j++) {
-      const size_t y = At(threadIdx.y, i), x = x0 + At(threadIdx.x, j);
+      const size_t y = RowAt(threadIdx.y, i), x = x0 + RowAt(threadIdx.x, j);
       double      *to = A + (y0 + y) * ld + x;
       *to = above ? row[y * ld + x] : (beside ? 0. : *to) - sum[i][j];
     }

@@ -27,7 +27,7 @@ __device__ __forceinline__ void ForEachMode(F f)
 
 /* product of the weights of line l's place, along all directions but the slowest */
 template <int DIM, int N>
-__device__ __forceinline__ double Across(const LowWeights<N> &low, const int (&m)[3], int l)
+__device__ __forceinline__ double WeightAcross(const LowWeights<N> &low, const int (&m)[3], int l)
 {
   const double along = low.w[m[0]][l % N];
 
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
       UNROLL (int m = 0; m < VP_LOW_DEGREES; m++) along[m] += low.w[m][i] * value;
     }
   }
-  ForEachMode<DIM>([&](int k, const int(&m)[3]) { part[slot][k][l] = Across<DIM, N>(low, m, l) * along[m[DIM - 1]]; });
+  ForEachMode<DIM>([&](int k, const int(&m)[3]) { part[slot][k][l] = WeightAcross<DIM, N>(low, m, l) * along[m[DIM - 1]]; });
   __syncthreads();
   for (int k = l; k < M && cell < count; k += S::lines) {
     double sum = 0;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (cell >= count) return;
   ForEachMode<DIM>(
-    [&](int k, const int(&m)[3]) { along[m[DIM - 1]] += Across<DIM, N>(low, m, l) * modes[(size_t)cell * VpLowModes(DIM) + k]; });
+    [&](int k, const int(&m)[3]) { along[m[DIM - 1]] += WeightAcross<DIM, N>(low, m, l) * modes[(size_t)cell * VpLowModes(DIM) + k]; });
   UNROLL (int i = 0; i < N; i++) {
     T     *to = x + (size_t)cell * S::values + l + i * S::lines;
     double sum = 0;

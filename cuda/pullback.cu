@@ -5,7 +5,7 @@ enum { MAKERS = 128 }; /* threads of a block */
 
 /* f over the values of all threads of a block, for all of them; s: a number per warp */
 template <class F>
-__device__ __forceinline__ double Reduce(double a, double *s, F f)
+__device__ __forceinline__ double ReduceBlock(double a, double *s, F f)
 {
   for (int o = VP_WARP / 2; o; o /= 2) a = f(a, __shfl_down_sync(0xffffffff, a, o));
   __syncthreads();
@@ -15,13 +15,13 @@ __device__ __forceinline__ double Reduce(double a, double *s, F f)
   for (int w = 1; w < MAKERS / VP_WARP; w++) a = f(a, s[w]);
   return a;
 }
-__device__ __forceinline__ double Sum(double a, double *s)
+__device__ __forceinline__ double SumBlock(double a, double *s)
 {
-  return Reduce(a, s, [](double x, double y) { return x + y; });
+  return ReduceBlock(a, s, [](double x, double y) { return x + y; });
 }
-__device__ __forceinline__ double Most(double a, double *s)
+__device__ __forceinline__ double MostOfBlock(double a, double *s)
 {
-  return Reduce(a, s, [](double x, double y) { return x > y ? x : y; });
+  return ReduceBlock(a, s, [](double x, double y) { return x > y ? x : y; });
 }
 
 /* what a thread finds at a point: A, |det J| and, of all of its points, how many have which sign */
@@ -45,7 +45,7 @@ struct Point {
   }
 };
 
-/* Makes G, root and mass of a cell, and what `made` says of them. s: as in Reduce() */
+/* Makes G, root and mass of a cell, and what `made` says of them. s: as in ReduceBlock() */
 template <int DIM>
 __device__ __forceinline__ void MakeCell(const VpMaking &m, const double *node, int32_t cell, Point<DIM> &p, VpMadeCell &made, double *s)
 {
@@ -80,18 +80,18 @@ __device__ __forceinline__ void MakeCell(const VpMaking &m, const double *node, 
   }
   UNROLL (int d = 0; d < DIM; d++) {
     UNROLL (int e = d; e < DIM; e++) {
-      const double all = Sum(sum[VpMetricEntry(DIM, 6, d, e)], s);
+      const double all = SumBlock(sum[VpMetricEntry(DIM, 6, d, e)], s);
 
       if (e == d) D[d] = all;
       if (e == d || m.components > DIM) made.mean[VpMetricEntry(DIM, m.components, d, e)] = all;
     }
-    made.variation = fmax(made.variation, Most(range[d][1], s) / -Most(-range[d][0], s));
+    made.variation = fmax(made.variation, MostOfBlock(range[d][1], s) / -MostOfBlock(-range[d][0], s));
   }
-  made.volume = Sum(made.volume, s);
-  made.mass = Sum(made.mass, s);
+  made.volume = SumBlock(made.volume, s);
+  made.mass = SumBlock(made.mass, s);
   for (int q = threadIdx.x; q < size; q += MAKERS) VpPointExtremes(DIM, m.components, G + q, size, D, extremes);
-  made.least = -Most(-extremes[0], s);
-  made.most = Most(extremes[1], s);
+  made.least = -MostOfBlock(-extremes[0], s);
+  made.most = MostOfBlock(extremes[1], s);
 }
 
 template <int DIM>
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(MAKERS) MakePoints(const __grid_constant__ VpM
   KeepNodes<DIM>(m.maps, cell, node);
   MakeCell<DIM>(m, node, cell, p, made, s);
   MakeSides<DIM>(m, node, cell, p);
-  made.sign = (Sum(p.positive, s) == all) - (Sum(p.negative, s) == all);
-  made.definite = Sum(p.good, s) == all;
+  made.sign = (SumBlock(p.positive, s) == all) - (SumBlock(p.negative, s) == all);
+  made.definite = SumBlock(p.good, s) == all;
   if (threadIdx.x == 0) m.made[cell] = made;
 }
 
@@ -154,7 +154,7 @@ static __global__ void __launch_bounds__(MAKERS) WeighSides(const __grid_constan
     m.beyond[VpSideAt(m.dim, cell, side, face) + q] = other * there[0];
     if (next >= 0) jump = fmax(jump, VpJumpOf(&m, weight, other));
   }
-  jump = Most(jump, s);
+  jump = MostOfBlock(jump, s);
   if (threadIdx.x == 0) m.made[cell].jump = jump;
 }
 
@@ -187,9 +187,9 @@ static __global__ void __launch_bounds__(MAKERS) ScaleCells(const __grid_constan
     volume += part * h[0] * h[1] * h[2] / (root * root);
     for (int i = 0; i < m.components; i++) mean[i] += part * m.G[((size_t)cell * m.components + i) * size + q];
   }
-  share = Sum(share, s);
-  volume = Sum(volume, s);
-  for (int i = 0; i < 6; i++) mean[i] = Sum(mean[i], s);
+  share = SumBlock(share, s);
+  volume = SumBlock(volume, s);
+  for (int i = 0; i < 6; i++) mean[i] = SumBlock(mean[i], s);
   if (threadIdx.x) return;
   m.made[cell].share = share;
   m.made[cell].volume = volume;
@@ -217,7 +217,7 @@ static __global__ void __launch_bounds__(MAKERS) CompareCells(const __grid_const
   }
   for (int t = threadIdx.x; t < 2 * m.dim * face; t += MAKERS)
     so &= VpCompareH(&m, rounding, t / face, t % face, G, m.H + VpSideAt(m.dim, cell, t / face, rows * face));
-  so = (int)Reduce(so, s, [](double x, double y) { return (double)((int)x & (int)y); });
+  so = (int)ReduceBlock(so, s, [](double x, double y) { return (double)((int)x & (int)y); });
   if (threadIdx.x == 0) all[cell] = so;
 }
 
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(MAKERS) MapPlaces(const __grid_constant__ VpCe
   }
 }
 
-static PetscErrorCode Points(const VpMaking *m)
+static PetscErrorCode MakeAllPoints(const VpMaking *m)
 {
   const VpLaunch launch = {(unsigned)m->ncell, MAKERS, MapBytes(m->dim, &m->maps)};
 
@@ -265,36 +265,36 @@ static PetscErrorCode Points(const VpMaking *m)
                      : VpCudaLaunch("numbers at points", MakePoints<3>, launch, *m);
 }
 
-static PetscErrorCode Weigh(const VpMaking *m)
+static PetscErrorCode WeighAllSides(const VpMaking *m)
 {
   return VpCudaLaunch("weights at points of sides", WeighSides, {(unsigned)m->ncell, MAKERS}, *m);
 }
 
-static PetscErrorCode Finish(const VpMaking *m)
+static PetscErrorCode FinishAllSides(const VpMaking *m)
 {
   const size_t count = (size_t)m->ncell * 2 * m->dim * VpFaceSize(m->n, m->dim);
 
   return VpCudaLaunch("penalties at points", FinishSides, {(unsigned)VpLoopingBlocks(count, VP_THREADS), VP_THREADS}, *m);
 }
 
-static PetscErrorCode Scale(const VpMaking *m, double *entry)
+static PetscErrorCode ScaleUnknowns(const VpMaking *m, double *entry)
 {
   return VpCudaLaunch("another unknown", ScaleCells, {(unsigned)m->ncell, MAKERS}, *m, entry);
 }
 
-static PetscErrorCode Compare(const VpMaking *m, double rounding, int32_t *so)
+static PetscErrorCode ComparePoints(const VpMaking *m, double rounding, int32_t *so)
 {
   return VpCudaLaunch("comparison of points", CompareCells, {(unsigned)m->ncell, MAKERS}, *m, rounding, so);
 }
 
-static PetscErrorCode Shapes(const VpMaking *m, double *shape)
+static PetscErrorCode MakeAllShapes(const VpMaking *m, double *shape)
 {
   const size_t count = (size_t)m->ncell * VpMetricShape(m->dim, m->components);
 
   return VpCudaLaunch("matrices of cells", MakeShapes, {(unsigned)VpLoopingBlocks(count, VP_THREADS), VP_THREADS}, *m, shape);
 }
 
-static PetscErrorCode Numbers(const VpNumbers *a, VpPrecision precision, void *to)
+static PetscErrorCode StoreAllNumbers(const VpNumbers *a, VpPrecision precision, void *to)
 {
   const VpLaunch launch = {(unsigned)VpLoopingBlocks(a->n * a->count, VP_THREADS), VP_THREADS};
 
@@ -302,8 +302,8 @@ static PetscErrorCode Numbers(const VpNumbers *a, VpPrecision precision, void *t
                                 : VpCudaLaunch("numbers at points", StoreNumbers<float>, launch, *a, (float *)to);
 }
 
-static PetscErrorCode Places(int dim, const VpCellMaps *maps, const VpPlaces *places, int side, const VpMapGrid *grid,
-                             const VpPlaceNumbers *to)
+static PetscErrorCode MapAllPlaces(int dim, const VpCellMaps *maps, const VpPlaces *places, int side, const VpMapGrid *grid,
+                                   const VpPlaceNumbers *to)
 {
   const VpLaunch launch = {(unsigned)places->n, MAKERS, MapBytes(dim, maps)};
 
@@ -311,11 +311,11 @@ static PetscErrorCode Places(int dim, const VpCellMaps *maps, const VpPlaces *pl
                   : VpCudaLaunch("maps at points", MapPlaces<3>, launch, *maps, *places, side, grid, *to);
 }
 
-extern const VpMakers VpCudaMakers = {.points = Points,
-                                      .weigh = Weigh,
-                                      .finish = Finish,
-                                      .scale = Scale,
-                                      .compare = Compare,
-                                      .shapes = Shapes,
-                                      .numbers = Numbers,
-                                      .places = Places};
+extern const VpMakers VpCudaMakers = {.points = MakeAllPoints,
+                                      .weigh = WeighAllSides,
+                                      .finish = FinishAllSides,
+                                      .scale = ScaleUnknowns,
+                                      .compare = ComparePoints,
+                                      .shapes = MakeAllShapes,
+                                      .numbers = StoreAllNumbers,
+                                      .places = MapAllPlaces};

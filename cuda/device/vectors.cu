@@ -41,7 +41,7 @@ typedef void (*Add)(size_t, Vectors, double *);
 static const Dot dot[MOST] = {DotAll<1>, DotAll<2>, DotAll<3>, DotAll<4>, DotAll<5>, DotAll<6>, DotAll<7>, DotAll<8>};
 static const Add add[MOST] = {AddAll<1>, AddAll<2>, AddAll<3>, AddAll<4>, AddAll<5>, AddAll<6>, AddAll<7>, AddAll<8>};
 
-static int Blocks(size_t n)
+static int BlocksFor(size_t n)
 {
   return PetscMax(1, PetscMin(BLOCKS, VpLoopingBlocks(n, 4 * VP_THREADS)));
 }
@@ -57,14 +57,14 @@ PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], con
       v.y[i] = y[first + i];
       v.a[i] = a[first + i];
     }
-    PetscCall(VpCudaLaunch("sums of vectors", add[here - 1], {Blocks(n), VP_THREADS}, n, v, x));
+    PetscCall(VpCudaLaunch("sums of vectors", add[here - 1], {BlocksFor(n), VP_THREADS}, n, v, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots)
 {
-  const int blocks = Blocks(n);
+  const int blocks = BlocksFor(n);
   double   *partial;
 
   PetscFunctionBegin;

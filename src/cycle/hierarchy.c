@@ -161,7 +161,7 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
 }
 
 /* Makes the next level's mesh, cut into pieces for fewer ranks where the level is small, and its coefficient, where there is one. */
-static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, Step *step)
+static PetscErrorCode CoarsenLevel(VpCycle cycle, VpLevel level, Step *step)
 {
   VpMesh            spread;
   const PetscMPIInt before = step->ranks;
@@ -393,7 +393,7 @@ static PetscErrorCode CreateAllLevels(VpCycle cycle, Step *step, const VpProblem
     if (cycle->leaves.handed) break;
     if (!last && !IsCoarsened(cycle, l)) break;
     if (l < cycle->nlevel - 1) PetscCall(CreateSmoother(cycle, l)); /* which may refuse the problem */
-    PetscCall(last ? FindApart(cycle, at->level, step) : Coarsen(cycle, at->level, step));
+    PetscCall(last ? FindApart(cycle, at->level, step) : CoarsenLevel(cycle, at->level, step));
     cycle->joined = PetscMax(cycle->joined, step->joined);
     if (IsTooRough(cycle, at->level, step, last)) PetscCall(EndAt(cycle, l));
     if (l == cycle->nlevel - 1) break;
@@ -429,7 +429,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCycle *out)
+static PetscErrorCode AllocateCycle(PetscInt nlevel, const VpCycleOptions *options, VpCycle *out)
 {
   VpCycle cycle;
 
@@ -458,7 +458,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   nlevel = count.levels;
   PetscCall(VpCycleCheckLevels(finest, nlevel, count.most));
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
-  PetscCall(Alloc(nlevel, options, out));
+  PetscCall(AllocateCycle(nlevel, options, out));
   cycle = *out;
   cycle->count = count;
   cycle->npartial = VpCyclePartial(finest);
@@ -503,7 +503,7 @@ PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
-  PetscCall(Alloc(nlevel, &base->options, out));
+  PetscCall(AllocateCycle(nlevel, &base->options, out));
   cycle = *out;
   cycle->chosen = base->chosen;
   cycle->handed = base->handed;

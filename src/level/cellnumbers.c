@@ -81,7 +81,7 @@ static PetscErrorCode TakeBoxMeans(VpMesh mesh, VpProblem *problem, PetscReal **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Join(const Numbers *to, VpProblem *problem, PetscReal **numbers)
+static PetscErrorCode JoinNumbers(const Numbers *to, VpProblem *problem, PetscReal **numbers)
 {
   const VpMesh mesh = to->mesh;
   PetscReal   *a;
@@ -113,7 +113,7 @@ static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double mo
     to.reaction[cell] = problem->metric->masses[cell] + more * problem->metric->volumes[cell];
   for (int side = 0; side < 2 * mesh->dim; side++) SetRobin(&to, side);
   PetscCall(FindApart(&to, &out->apart));
-  if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, Join(&to, out, numbers)));
+  if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, JoinNumbers(&to, out, numbers)));
   PetscCall(PetscFree(to.reaction));
   PetscCall(PetscFree(to.robin));
   PetscFunctionReturn(PETSC_SUCCESS);

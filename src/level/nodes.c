@@ -106,7 +106,7 @@ static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
 }
 
 /* cells = the values of the cells' nodes times `of_cell` and, unless it is NULL, `of_node` */
-static PetscErrorCode Gather(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
+static PetscErrorCode GatherCells(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
 {
   PetscFunctionBegin;
   if (nodes->sf) PetscCall(FetchEntries(nodes, rows));
@@ -114,8 +114,8 @@ static PetscErrorCode Gather(VpNodes nodes, const double *of_cell, const double 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the adjoint of Gather() */
-static PetscErrorCode Scatter(VpNodes nodes, const double *of_cell, const double *of_node, const double *cells, double *rows)
+/* the adjoint of GatherCells() */
+static PetscErrorCode ScatterCells(VpNodes nodes, const double *of_cell, const double *of_node, const double *cells, double *rows)
 {
   PetscFunctionBegin;
   PetscCall(nodes->backend->scatter(&nodes->view, of_cell, of_node, cells, nodes->sf ? nodes->nodes : rows));
@@ -125,23 +125,23 @@ static PetscErrorCode Scatter(VpNodes nodes, const double *of_cell, const double
 
 PetscErrorCode VpNodesSpread(VpNodes nodes, const VpNodeMeans *means, const double *r)
 {
-  return Gather(nodes, means->of_cell, means->of_node, r);
+  return GatherCells(nodes, means->of_cell, means->of_node, r);
 }
 
 PetscErrorCode VpNodesAverage(VpNodes nodes, const VpNodeMeans *means, double *z)
 {
-  return Scatter(nodes, means->of_cell, means->of_node, nodes->cells, z);
+  return ScatterCells(nodes, means->of_cell, means->of_node, nodes->cells, z);
 }
 
 PetscErrorCode VpNodesAddUp(VpNodes nodes, const double *cells, double *r)
 {
-  return Scatter(nodes, nodes->root, NULL, cells, r);
+  return ScatterCells(nodes, nodes->root, NULL, cells, r);
 }
 
 PetscErrorCode VpNodesInject(VpNodes nodes, VpLevel level, const double *u, double *x)
 {
   PetscFunctionBegin;
-  PetscCall(Gather(nodes, nodes->root, NULL, u));
+  PetscCall(GatherCells(nodes, nodes->root, NULL, u));
   PetscCall(level->ops->leave(&level->nodal, PETSC_FALSE, 1, nodes->cells, x));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,7 +22,7 @@ typedef struct {
 } Side;
 
 /* g of a cell, for a face of its side */
-static double Conductance(VpLevel level, int32_t cell, int side, double area)
+static double ConductanceAt(VpLevel level, int32_t cell, int side, double area)
 {
   return VpLevelCoefficient(level, cell, side / 2) * area / VpGeometrySize(level->mesh->geometry, cell, side / 2);
 }
@@ -33,7 +33,7 @@ static void AddBeyond(VpLevel level, int32_t cell, int side, int32_t beyond, Sid
   const VpGeometry g = level->mesh->geometry;
   const int        there = VpMeshSideBeyond(level->mesh, cell, side);
   const double     area = VpGeometryArea(g, cell, side), common = PetscMin(area, VpGeometryArea(g, beyond, there));
-  const double     mine = Conductance(level, cell, side, common), its = Conductance(level, beyond, there, common);
+  const double     mine = ConductanceAt(level, cell, side, common), its = ConductanceAt(level, beyond, there, common);
 
   s->cell[s->n] = beyond;
   s->flux[s->n] = VpHarmonicMean(mine, its);
@@ -45,7 +45,7 @@ static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, S
 {
   const VpGeometry   g = level->mesh->geometry;
   const VpCondition *is = &VpConditions[VpDomainSide(g->domain, beyond)];
-  const double       half = 2 * Conductance(level, cell, side, VpGeometryArea(g, cell, side));
+  const double       half = 2 * ConductanceAt(level, cell, side, VpGeometryArea(g, cell, side));
   const double       r = half / 2 * is->alpha * VpLevelAlpha(level, cell, side, beyond) * VpGeometrySize(g, cell, side / 2);
 
   s->own = is->penalty > 0 ? 0 : half / (half + r);

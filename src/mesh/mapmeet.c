@@ -45,7 +45,7 @@ static PetscBool IsSame(const Meeting *m, size_t one, size_t other, int32_t cell
 
 /* Whether a cell and the one beyond its side, which is as large or coarser, meet in physical space. Around a periodic direction they do so
    if the map is periodic: then the corners that they share are the same. half: -1, or the number of a fine cell */
-static PetscBool Meet(const Meeting *m, int32_t cell, int side, int32_t beyond, int half)
+static PetscBool CellsMeet(const Meeting *m, int32_t cell, int side, int32_t beyond, int half)
 {
   const int degree = m->map->degree, corners = 1 << (m->map->dim - 1), d = side / 2, s = side % 2;
   PetscReal lower[2][3], size[2][3];
@@ -133,7 +133,7 @@ static PetscErrorCode TakeOnEdges(Meeting *m, int depth)
       const int32_t cell = i / (2 * mesh->dim), beyond = mesh->neighbor[i];
       const int     side = i % (2 * mesh->dim);
 
-      if (beyond >= 0 && mesh->geometry->depth[cell] == depth && Meet(m, cell, side, beyond, -1))
+      if (beyond >= 0 && mesh->geometry->depth[cell] == depth && CellsMeet(m, cell, side, beyond, -1))
         again |= TakeNodes(m, cell, side, beyond, trees);
     }
     if (trees) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_LOR, mesh->comm));
@@ -152,7 +152,8 @@ static PetscErrorCode MeetAt(Meeting *m, int depth)
   for (int32_t i = 0; i < mesh->faces.n; i++) {
     const VpFace *face = &mesh->faces.face[i];
 
-    if (face->kind == VP_FACE_FINE && g->depth[face->cell[0]] == depth && Meet(m, face->cell[0], face->side, face->cell[1], face->half))
+    if (face->kind == VP_FACE_FINE && g->depth[face->cell[0]] == depth &&
+        CellsMeet(m, face->cell[0], face->side, face->cell[1], face->half))
       MoveNodes(m, face);
   }
   if (mesh->dim == 3) PetscCall(TakeOnEdges(m, depth));

@@ -58,7 +58,7 @@ typedef struct {
 
 /* How much stiffer a patch is than the cell of it that is softest beside it. The tables' mass has the steps of the coefficient, and with it
    the patch's reaction. */
-static double Stiffness(VpLevel level, const int32_t cell[], const uint8_t frame[])
+static double StiffnessOf(VpLevel level, const int32_t cell[], const uint8_t frame[])
 {
   const int dim = level->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
@@ -89,7 +89,7 @@ static void FindStiff(void *context, int32_t piece, int32_t first, int32_t last)
     const size_t at = (size_t)p << choice->patches->dim;
 
     choice->stiff[p] =
-      Stiffness(choice->level, choice->patches->cell + at, choice->patches->frame ? choice->patches->frame + at : NULL) > choice->ratio;
+      StiffnessOf(choice->level, choice->patches->cell + at, choice->patches->frame ? choice->patches->frame + at : NULL) > choice->ratio;
   }
 }
 

@@ -19,6 +19,7 @@ static char help[] =
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
 
+#include "../support/corrects.h"
 #include "solves.h"
 
 /* ---- the figures */

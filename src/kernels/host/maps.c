@@ -7,7 +7,7 @@ enum { MOST = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ }; /* points of a grid */
 typedef double Coordinates __attribute__((vector_size(4 * sizeof(double))));
 
 /* out [outer][count][inner] = A [count][n] times in [outer][n][inner] along the middle */
-static void Contract(int outer, int n, int count, int inner, const double A[], const Coordinates in[], Coordinates out[])
+static void ContractMiddle(int outer, int n, int count, int inner, const double A[], const Coordinates in[], Coordinates out[])
 {
   for (int o = 0; o < outer; o++, in += n * inner) {
     for (int q = 0; q < count; q++) {
@@ -33,7 +33,7 @@ static void EvaluateLines(int dim, int n, int nodes, const VpMapGrid *grid, int 
     Coordinates *to = d % 2 ? scratch : out;
 
     inner /= n;
-    Contract(outer, n, grid->count[d], inner, (d == slope ? grid->slope : grid->value)[d], from, to);
+    ContractMiddle(outer, n, grid->count[d], inner, (d == slope ? grid->slope : grid->value)[d], from, to);
     outer *= grid->count[d];
     from = to;
   }

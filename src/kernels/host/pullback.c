@@ -69,7 +69,7 @@ int VpHostPullBack(int dim, int given, const VpMapGrid *grid, const double J[], 
 }
 
 /* Rotates the directions p and q of the matrices of all points. */
-static void Rotate(int dim, int size, int p, int q, Row S[])
+static void RotateMatrices(int dim, int size, int p, int q, Row S[])
 {
   double *restrict pp = S[VpMetricEntry(dim, 6, p, p)], *restrict qq = S[VpMetricEntry(dim, 6, q, q)],
                    *restrict pq = S[VpMetricEntry(dim, 6, p, q)];
@@ -121,7 +121,7 @@ static void FindExtremes(const VpMaking *m, Points *at, VpMadeCell *to)
     }
   }
   for (int i = 0; m->components > dim && i < (dim == 3 ? 3 * VP_ROTATIONS : 1); i++)
-    Rotate(dim, size, i % 3 / 2, 1 + (i % 3 + 1) / 2, at->G);
+    RotateMatrices(dim, size, i % 3 / 2, 1 + (i % 3 + 1) / 2, at->G);
   for (int d = 0; d < dim; d++) {
     for (int q = 0; q < size; q++) {
       const double lambda = at->G[VpMetricEntry(dim, 6, d, d)][q];
@@ -335,21 +335,21 @@ static PetscErrorCode MakeAllPoints(const VpMaking *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Weigh(const VpMaking *m)
+static PetscErrorCode WeighAllSides(const VpMaking *m)
 {
   PetscFunctionBegin;
   VpLoop(m->ncell, WeighCells, (void *)m);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Finish(const VpMaking *m)
+static PetscErrorCode FinishAllSides(const VpMaking *m)
 {
   PetscFunctionBegin;
   VpLoop(m->ncell, FinishCells, (void *)m);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Scale(const VpMaking *m, double *entry)
+static PetscErrorCode ScaleUnknowns(const VpMaking *m, double *entry)
 {
   Scaling s = {m, entry};
 
@@ -358,7 +358,7 @@ static PetscErrorCode Scale(const VpMaking *m, double *entry)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Compare(const VpMaking *m, double rounding, int32_t *so)
+static PetscErrorCode ComparePoints(const VpMaking *m, double rounding, int32_t *so)
 {
   Storing s = {.making = m, .rounding = rounding, .so = so};
 
@@ -367,7 +367,7 @@ static PetscErrorCode Compare(const VpMaking *m, double rounding, int32_t *so)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Shapes(const VpMaking *m, double *shape)
+static PetscErrorCode MakeAllShapes(const VpMaking *m, double *shape)
 {
   Storing s = {.making = m, .shape = shape};
 
@@ -415,10 +415,10 @@ static PetscErrorCode MapPlaces(int dim, const VpCellMaps *maps, const VpPlaces 
 }
 
 const VpMakers VpHostMakers = {.points = MakeAllPoints,
-                               .weigh = Weigh,
-                               .finish = Finish,
-                               .scale = Scale,
-                               .compare = Compare,
-                               .shapes = Shapes,
+                               .weigh = WeighAllSides,
+                               .finish = FinishAllSides,
+                               .scale = ScaleUnknowns,
+                               .compare = ComparePoints,
+                               .shapes = MakeAllShapes,
                                .numbers = StoreNumbers,
                                .places = MapPlaces};

@@ -73,7 +73,7 @@ static void FillFluxes(const VpMetricCell *c, int size, double F[])
   }
 }
 
-static double Dot(int n, const double *restrict a, const double *restrict b)
+static double DotRows(int n, const double *restrict a, const double *restrict b)
 {
   double sum = 0;
 
@@ -83,33 +83,33 @@ static double Dot(int n, const double *restrict a, const double *restrict b)
 }
 
 /* to += by from */
-static void Add(int n, double by, const double *restrict from, double *restrict to)
+static void AddMultiple(int n, double by, const double *restrict from, double *restrict to)
 {
   for (int i = 0; i < n; i++) to[i] += by * from[i];
 }
 
 /* A = its Cholesky factor, in the lower triangle. Returns false if A is not positive definite. LAPACK might start threads in each of
    ours. */
-static PetscBool Factor(int n, double A[])
+static PetscBool FactorMatrix(int n, double A[])
 {
   for (int i = 0; i < n; i++) {
     double *row = A + i * n;
 
-    for (int j = 0; j < i; j++) row[j] = (row[j] - Dot(j, row, A + j * n)) / A[j * n + j];
-    row[i] -= Dot(i, row, row);
+    for (int j = 0; j < i; j++) row[j] = (row[j] - DotRows(j, row, A + j * n)) / A[j * n + j];
+    row[i] -= DotRows(i, row, row);
     if (!(row[i] > 0)) return PETSC_FALSE;
     row[i] = sqrt(row[i]);
   }
   return PETSC_TRUE;
 }
 
-/* v = A^-1 v, where A is what Factor() has made */
+/* v = A^-1 v, where A is what FactorMatrix() has made */
 static void SolveFactored(int n, const double A[], double v[])
 {
-  for (int i = 0; i < n; i++) v[i] = (v[i] - Dot(i, A + i * n, v)) / A[i * n + i];
+  for (int i = 0; i < n; i++) v[i] = (v[i] - DotRows(i, A + i * n, v)) / A[i * n + i];
   for (int i = n - 1; i >= 0; i--) {
     v[i] /= A[i * n + i];
-    Add(i, -v[i], A + i * n, v);
+    AddMultiple(i, -v[i], A + i * n, v);
   }
 }
 
@@ -120,7 +120,7 @@ double VpMetricPenalty(const VpMetricCell *c, double scratch[])
 
   FillStiffness(c, size, A);
   FillFluxes(c, size, F);
-  if (!Factor(size, A)) return PETSC_MAX_REAL;
+  if (!FactorMatrix(size, A)) return PETSC_MAX_REAL;
   for (int i = 0; i < size; i++) v[i] = sin(1.7 * i * i + i);
   for (int step = 0; step < STEPS; step++) {
     const double before = lambda;
@@ -128,14 +128,14 @@ double VpMetricPenalty(const VpMetricCell *c, double scratch[])
 
     for (int i = 0; i < size; i++) w[i] = 0;
     for (int t = 0; t < traces; t++) {
-      const double flux = Dot(size, F + (size_t)t * size, v);
+      const double flux = DotRows(size, F + (size_t)t * size, v);
 
       square += flux * flux;
-      Add(size, flux, F + (size_t)t * size, w);
+      AddMultiple(size, flux, F + (size_t)t * size, w);
     }
     for (int i = 0; i < size; i++) v[i] = w[i];
     SolveFactored(size, A, v);
-    energy = Dot(size, v, w); /* |A^-1 w|^2 in the norm of A, where |F v|^2 was `square` */
+    energy = DotRows(size, v, w); /* |A^-1 w|^2 in the norm of A, where |F v|^2 was `square` */
     if (energy <= 0 || square <= 0) return 0;
     lambda = energy / square;
     if (lambda < (1 + ENOUGH) * before) break;

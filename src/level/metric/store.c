@@ -5,7 +5,7 @@
 #define ROUNDING 1e-13 /* of equal numbers that were computed at different points, for k^2 cells' sizes in that of the domain */
 
 /* *so = what is so in the cells of all ranks */
-static PetscErrorCode Compare(VpMesh mesh, const VpMaking *made, const VpBackend *backend, int *so)
+static PetscErrorCode CompareCells(VpMesh mesh, const VpMaking *made, const VpBackend *backend, int *so)
 {
   const double rounding = ROUNDING * made->n * made->n * pow((double)mesh->ncell, 1. / made->dim);
   const size_t bytes = (size_t)made->ncell * sizeof(int32_t);
@@ -61,13 +61,13 @@ static PetscErrorCode StoreRoot(VpMesh mesh, const VpMaking *made, int so, VpMet
 }
 
 /* *kept = an array as it is, which the metric has from now on */
-static void Keep(VpMetric m, VpArrays *array, void **kept)
+static void KeepArray(VpMetric m, VpArrays *array, void **kept)
 {
   *kept = m->arrays.array[m->arrays.n++] = array->array[0];
   array->n = 0;
 }
 
-static PetscErrorCode Store(VpMesh mesh, const VpMaking *made, int so, VpArrays large[2], VpMetric m)
+static PetscErrorCode StoreMatrices(VpMesh mesh, const VpMaking *made, int so, VpArrays large[2], VpMetric m)
 {
   const int       face = VpFaceSize(made->n, made->dim), size = face * made->n;
   const size_t    all = (size_t)(m->components * size), side = (size_t)(VpMetricRows(made->dim, m->components) * face);
@@ -88,8 +88,8 @@ static PetscErrorCode Store(VpMesh mesh, const VpMaking *made, int so, VpArrays 
     PetscCall(VpArraysRelease(&large[0]));
     PetscCall(StoreNumbers(m, &H, traced * sides, &m->side));
   } else {
-    Keep(m, &large[0], &m->cell);
-    Keep(m, &large[1], &m->side);
+    KeepArray(m, &large[0], &m->cell);
+    KeepArray(m, &large[1], &m->side);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,12 +99,12 @@ PetscErrorCode VpMetricStore(VpMesh mesh, const VpMaking *made, VpArrays large[2
   int so;
 
   PetscFunctionBegin;
-  PetscCall(VpTogether(mesh->comm, Compare(mesh, made, m->arrays.backend, &so)));
+  PetscCall(VpTogether(mesh->comm, CompareCells(mesh, made, m->arrays.backend, &so)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &so, 1, MPI_INT, MPI_BAND, mesh->comm));
   if (m->root && !(so & VP_SAME_ROOT)) so &= ~VP_SHAPED; /* Kernels of shapes have no factor. */
   m->precision = made->precision;
   m->spread = so & VP_SHAPED && so & VP_SAME_H ? 1 : VpFaceSize(made->n, made->dim);
-  PetscCall(VpTogether(mesh->comm, Store(mesh, made, so, large, m)));
+  PetscCall(VpTogether(mesh->comm, StoreMatrices(mesh, made, so, large, m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,7 +50,7 @@ static int FlatOf(VpLattice L, int32_t box)
 }
 
 /* whether a tree has a site that is not between ends of a direction of one cell */
-static PetscBool Exists(const Greedy *c, int flat, int site)
+static PetscBool SiteExists(const Greedy *c, int flat, int site)
 {
   for (int d = 0; d < c->dim; d++) {
     if (flat >> d & 1 && AlongOf(site, d) > UPPER) return PETSC_FALSE;
@@ -117,7 +117,7 @@ static void FindClasses(Greedy *c)
 }
 
 /* Gives a class a colour, and takes it from all that conflict with it. */
-static void Take(Greedy *c, int32_t first, int color)
+static void TakeColor(Greedy *c, int32_t first, int color)
 {
   c->most = PetscMax(c->most, color);
   for (int32_t i = first; i >= 0; i = c->next[i]) {
@@ -156,14 +156,14 @@ static PetscBool ColorDimension(Greedy *c, int dimension)
     const int32_t site = c->order[k % c->sites], i = k / c->sites * c->sites + site;
     uint32_t      taken = c->taken[i] | (c->flat ? 0 : 1); /* The first colour is that of the parents' vertices. */
 
-    if (c->class_of[i] != i || DimensionOf(c->dim, site) != dimension || !Exists(c, FlatOf(c->L, i / c->sites), site)) continue;
+    if (c->class_of[i] != i || DimensionOf(c->dim, site) != dimension || !SiteExists(c, FlatOf(c->L, i / c->sites), site)) continue;
     if (taken == UINT32_MAX) return PETSC_FALSE;
-    Take(c, i, __builtin_ctz(~taken));
+    TakeColor(c, i, __builtin_ctz(~taken));
   }
   return PETSC_TRUE;
 }
 
-static void Color(Greedy *c)
+static void ColorClasses(Greedy *c)
 {
   const int32_t n = c->L->domain->nbox * c->sites;
   PetscBool     all = PETSC_TRUE;
@@ -196,7 +196,7 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
   PetscCall(PetscCalloc1(n, &c.color));
   PetscCall(PetscArrayzero(c.taken, n));
   colors->color = c.color;
-  Color(&c);
+  ColorClasses(&c);
   PetscCall(PetscFree3(c.class_of, c.next, c.taken));
   colors->ncolor = c.most + 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,7 +22,7 @@ static int NodeOn(int side, int n, int i)
 }
 
 /* whether the nodes on a cell's side are those of the cell beyond, to rounding */
-static PetscBool Meet(VpMap all, int32_t cell, int side, int32_t beyond, int turn)
+static PetscBool NodesMeet(VpMap all, int32_t cell, int side, int32_t beyond, int turn)
 {
   const int     dim = all->dim, n = all->degree + 1, nodes = VpMapNodes(dim, all->degree);
   const double *own = all->node + (size_t)cell * (size_t)(nodes * dim), *other = all->node + (size_t)beyond * (size_t)(nodes * dim);
@@ -52,7 +52,7 @@ static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
       const int     turn = VpMeshTurn(mesh, cell, side);
 
       if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(mesh, cell, side / 2)) continue;
-      if (!Meet(all, cell, side, beyond, turn)) bad = mesh->first + cell;
+      if (!NodesMeet(all, cell, side, beyond, turn)) bad = mesh->first + cell;
     }
   }
   PetscCall(VpMapDestroy(&all));

@@ -46,7 +46,7 @@ static void FindProducts(VpMesh mesh, int32_t cell, int end, const VpMapGrid *gr
 }
 
 /* whether the lengths on both sides agree */
-static PetscBool Agree(const Sides *s, int32_t cell, int32_t beyond)
+static PetscBool LengthsAgree(const Sides *s, int32_t cell, int32_t beyond)
 {
   const double *own = s->product + ((size_t)cell * 2 + 1) * (size_t)s->face * PRODUCTS,
                *other = s->product + (size_t)beyond * 2 * (size_t)s->face * PRODUCTS;
@@ -78,7 +78,7 @@ static PetscErrorCode CheckDirection(VpMesh mesh, int n, int d)
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, 2 * (size_t)s.face * PRODUCTS, MPI_DOUBLE, s.product,
                            s.product + (size_t)mesh->nown * 2 * (size_t)s.face * PRODUCTS));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    if (VpIsAround(mesh, c, d)) agree = (PetscBool)(agree && Agree(&s, c, VpMeshNeighbor(mesh, c, 2 * d + 1)));
+    if (VpIsAround(mesh, c, d)) agree = (PetscBool)(agree && LengthsAgree(&s, c, VpMeshNeighbor(mesh, c, 2 * d + 1)));
   }
   PetscCall(PetscFree(s.product));
   PetscCall(VpFirstRank(mesh->comm, (PetscBool)!agree, &first));

@@ -4,7 +4,7 @@
 
 enum { MOST_KITES = 1000 };
 
-static double Radians(double degrees)
+static double ToRadians(double degrees)
 {
   return degrees * PETSC_PI / 180;
 }
@@ -24,14 +24,14 @@ static const double *OnCircle(int place, double angle)
   return last[place].point;
 }
 
-static void Shear(int dim, const double x[], const double a[], double X[])
+static void MapShear(int dim, const double x[], const double a[], double X[])
 {
-  X[0] = x[0] + cos(Radians(a[0])) * x[1];
-  X[1] = sin(Radians(a[0])) * x[1];
+  X[0] = x[0] + cos(ToRadians(a[0])) * x[1];
+  X[1] = sin(ToRadians(a[0])) * x[1];
   if (dim == 3) X[2] = x[2];
 }
 
-static void Sine(int dim, const double x[], const double a[], double X[])
+static void MapSine(int dim, const double x[], const double a[], double X[])
 {
   double product = a[0];
 
@@ -39,9 +39,9 @@ static void Sine(int dim, const double x[], const double a[], double X[])
   for (int d = 0; d < dim; d++) X[d] = x[d] + product;
 }
 
-static void Annulus(int dim, const double x[], const double a[], double X[])
+static void MapAnnulus(int dim, const double x[], const double a[], double X[])
 {
-  const double r = a[0] + (a[1] - a[0]) * x[0], *on = OnCircle(0, Radians(a[2]) * x[1]);
+  const double r = a[0] + (a[1] - a[0]) * x[0], *on = OnCircle(0, ToRadians(a[2]) * x[1]);
 
   X[0] = r * on[0];
   X[1] = r * on[1];
@@ -49,7 +49,7 @@ static void Annulus(int dim, const double x[], const double a[], double X[])
 }
 
 /* a piecewise linear function on [0,1] that is steep below 1/2 */
-static double Steep(double eps, double y)
+static double SteepLine(double eps, double y)
 {
   return y <= 0.5 ? (2 - eps) * y : 1 + eps * (y - 1);
 }
@@ -58,7 +58,7 @@ static double Steep(double eps, double y)
    two layers in the middle */
 static double KershawLine(double eps, double layer, double y)
 {
-  const double flat = 1 - Steep(eps, 1 - y), steep = Steep(eps, y);
+  const double flat = 1 - SteepLine(eps, 1 - y), steep = SteepLine(eps, y);
   double       s = layer - 1;
 
   if (layer >= 2) s = (4 - layer) / 2;
@@ -67,22 +67,22 @@ static double KershawLine(double eps, double layer, double y)
   return flat + (steep - flat) * s * s * s * (s * (6 * s - 15) + 10);
 }
 
-static void Kershaw(int dim, const double x[], const double a[], double X[])
+static void MapKershaw(int dim, const double x[], const double a[], double X[])
 {
   X[0] = x[0];
   for (int d = 1; d < dim; d++) X[d] = KershawLine(a[0], 6 * x[0], x[d]);
 }
 
-static void Torus(int dim, const double x[], const double a[], double X[])
+static void MapTorus(int dim, const double x[], const double a[], double X[])
 {
-  const double r = (1 + x[0]) / 2, around = 2 * PETSC_PI * x[1], along = Radians(a[0]) * x[2], radius = 2 + r * cos(around);
+  const double r = (1 + x[0]) / 2, around = 2 * PETSC_PI * x[1], along = ToRadians(a[0]) * x[2], radius = 2 + r * cos(around);
 
   X[0] = radius * cos(along);
   X[1] = -radius * sin(along);
   X[2] = r * sin(around);
 }
 
-static void Bump(int dim, const double x[], const double a[], double X[])
+static void MapBump(int dim, const double x[], const double a[], double X[])
 {
   const double low = (1 - cos(2 * PETSC_PI * x[0])) / 20;
   const double t = a[0] == 1 ? 1 + tanh(2.5 * (x[1] - 1)) / tanh(2.5) : (1 + tanh(2 * (2 * x[1] - 1)) / tanh(2)) / 2;
@@ -168,14 +168,18 @@ static PetscInt CountShell(const double a[])
 }
 
 const VpMapKind VpMapKinds[] = {
-  {.name = "shear", .words = "the angle of the grid lines, above 0 and below 180 degrees", .numbers = 1, .allows = IsAngle, .point = Shear},
-  {.name = "sine", .words = "the amplitude, between -1 and 1", .numbers = 1, .allows = IsAmplitude, .point = Sine},
+  {.name = "shear",
+   .words = "the angle of the grid lines, above 0 and below 180 degrees",
+   .numbers = 1,
+   .allows = IsAngle,
+   .point = MapShear},
+  {.name = "sine", .words = "the amplitude, between -1 and 1", .numbers = 1, .allows = IsAmplitude, .point = MapSine},
   {.name = "annulus",
    .words = "the inner and the outer radius, and the angle, at most 360 degrees",
    .numbers = 3,
    .allows = IsAnnulus,
-   .point = Annulus},
-  {.name = "kershaw", .words = "epsilon, above 0 and at most 1", .numbers = 1, .allows = IsFraction, .point = Kershaw},
+   .point = MapAnnulus},
+  {.name = "kershaw", .words = "epsilon, above 0 and at most 1", .numbers = 1, .allows = IsFraction, .point = MapKershaw},
   {.name = "torus",
    .words = "the angle, at most 360 degrees (90)",
    .numbers = 1,
@@ -183,14 +187,14 @@ const VpMapKind VpMapKinds[] = {
    .dim = 3,
    .preset = {90},
    .allows = IsTurn,
-   .point = Torus},
+   .point = MapTorus},
   {.name = "bump",
    .words = "the number of walls towards which cells are thin, 1 or 2 (2)",
    .numbers = 1,
    .optional = 1,
    .preset = {2},
    .allows = IsWalls,
-   .point = Bump},
+   .point = MapBump},
   {.name = "star",
    .words = "the number of kites, 3 to 1000 (5)",
    .numbers = 1,

@@ -56,7 +56,7 @@ static void EvaluatePoint(const struct VpMap_ *nodes, const VpMapGrid *grid, int
 }
 
 /* to [points][components] = the polynomial through a cell's values at the points of a grid, or the nearest value */
-static void Interpolate(struct VpMap_ *nodes, const VpMapGrid *grid, int components, const double value[], double to[])
+static void InterpolateValues(struct VpMap_ *nodes, const VpMapGrid *grid, int components, const double value[], double to[])
 {
   for (int q = 0; q < grid->size; q++, to += components) {
     EvaluatePoint(nodes, grid, q, components, value, to);
@@ -81,8 +81,8 @@ static void ExpandCells(void *context, int32_t piece, int32_t first, int32_t las
 
   for (int32_t cell = first; cell < last; cell++) {
     for (int side = 0; side < sides; side++)
-      Interpolate(&e->nodes, &e->grid[side], e->components, e->cell + (size_t)cell * points * (size_t)e->components,
-                  e->side + ((size_t)cell * (size_t)sides + (size_t)side) * face * (size_t)e->components);
+      InterpolateValues(&e->nodes, &e->grid[side], e->components, e->cell + (size_t)cell * points * (size_t)e->components,
+                        e->side + ((size_t)cell * (size_t)sides + (size_t)side) * face * (size_t)e->components);
   }
 }
 
@@ -112,7 +112,7 @@ void VpInterpolateValues(int dim, int n, int components, const double value[], V
   struct VpMap_ nodes = GaussNodes(dim, n);
 
   SetNodes(&nodes, grid);
-  Interpolate(&nodes, grid, components, value, to);
+  InterpolateValues(&nodes, grid, components, value, to);
 }
 
 PetscErrorCode VpPointFunctionExpand(VpMesh mesh, int n, int components, const double cell[], const double **side)
@@ -142,7 +142,7 @@ static void MoveCell(struct VpMap_ *nodes, VpGeometry source, int32_t from, cons
 
   VpGeometryOverlap(g, cell, n, nodes->point, source, from, first, &grid);
   SetNodes(nodes, &grid);
-  Interpolate(nodes, &grid, components, in, value);
+  InterpolateValues(nodes, &grid, components, in, value);
   for (int q = 0; q < grid.size; q++) {
     for (int k = 0; k < components; k++) out[VpMapGridPlace(&grid, first, n, q) * components + k] = value[q * components + k];
   }

@@ -134,7 +134,7 @@ static void FindPartsOf(Jumps *j, int32_t cell, int32_t *at)
 }
 
 /* Gives `count` components of a cell, from number k on, these values. */
-static void Flatten(const Jumps *j, int32_t cell, int k, int count, const double value[])
+static void FlattenCell(const Jumps *j, int32_t cell, int k, int count, const double value[])
 {
   const int width = j->values->components;
   double   *a = (double *)j->values->cell + (size_t)cell * (size_t)(j->points * width) + k;
@@ -154,11 +154,11 @@ static void TakeMeanNumber(const Jumps *j, int32_t cell, int k)
 
   for (int i = 0; i < j->points; i++) sum += VpPointWeight(j->dg->mesh->dim, (int)j->dg->degree + 1, j->weight, i) / a[i * width];
   sum = 1 / sum;
-  Flatten(j, cell, k, 1, &sum);
+  FlattenCell(j, cell, k, 1, &sum);
 }
 
 /* K = a symmetric matrix of `width` numbers */
-static void Expand(int dim, int width, const double a[], double K[])
+static void ExpandMatrix(int dim, int width, const double a[], double K[])
 {
   for (int i = 0; i < dim * dim; i++) K[i] = a[VpMetricEntry(dim, width, i / dim, i % dim)];
 }
@@ -173,13 +173,13 @@ static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
 
   for (int i = 0; i < j->points; i++) {
     if (!VpKIsDefinite(dim, width, a + i * width)) return PETSC_FALSE;
-    Expand(dim, width, a + i * width, K);
+    ExpandMatrix(dim, width, a + i * width, K);
     VpInvert(dim, K, VpDeterminant(dim, K), inverse);
     for (int e = 0; e < dim * dim; e++) sum[e] += VpPointWeight(dim, (int)j->dg->degree + 1, j->weight, i) * inverse[e];
   }
   VpInvert(dim, sum, VpDeterminant(dim, sum), inverse);
   for (int e = 0; e < dim * dim; e++) mean[VpMetricEntry(dim, width, e / dim, e % dim)] = inverse[e];
-  Flatten(j, cell, 0, width, mean);
+  FlattenCell(j, cell, 0, width, mean);
   return PETSC_TRUE;
 }
 

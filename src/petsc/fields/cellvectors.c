@@ -13,7 +13,8 @@ PetscErrorCode VpCellsCreate(const VpField *field, Vec v, Vec *cells)
 }
 
 /* Converts between a vector on nodes and one of cells by one of the functions of nodes.h. */
-static PetscErrorCode Convert(const VpField *field, PetscErrorCode (*convert)(VpNodes, VpLevel, const double *, double *), Vec from, Vec to)
+static PetscErrorCode ConvertVector(const VpField *field, PetscErrorCode (*convert)(VpNodes, VpLevel, const double *, double *), Vec from,
+                                    Vec to)
 {
   const VpBackend *backend = field->level->backend;
   VpValues         in, out;
@@ -36,7 +37,7 @@ PetscErrorCode VpCellsOf(const VpField *field, Vec x, Vec *cells)
 {
   PetscFunctionBegin;
   PetscCall(VpCellsCreate(field, x, cells));
-  if (field->nodes) PetscCall(Convert(field, VpNodesInject, x, *cells));
+  if (field->nodes) PetscCall(ConvertVector(field, VpNodesInject, x, *cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,7 +48,7 @@ PetscErrorCode VpCellsToRHS(const VpField *field, PetscBool add, Vec *cells, Vec
   PetscFunctionBegin;
   if (field->nodes) {
     if (add) PetscCall(VecDuplicate(b, &sum));
-    PetscCall(Convert(field, VpNodesCollect, *cells, sum));
+    PetscCall(ConvertVector(field, VpNodesCollect, *cells, sum));
     if (add) PetscCall(VecAXPY(b, 1, sum));
     if (add) PetscCall(VecDestroy(&sum));
   }
@@ -67,10 +68,10 @@ PetscErrorCode VpCellsToFunction(const VpField *field, Vec *cells, Vec x)
     without.nodes = NULL;
     PetscCall(VecDuplicate(*cells, &values));
     PetscCall(VpComputeAtPoints(&without, VP_GIVEN_SOURCE, VP_VALUE, node, *cells, values));
-    PetscCall(Convert(field, AddUp, values, x));
+    PetscCall(ConvertVector(field, AddUp, values, x));
     PetscCall(VecSet(values, 1));
     PetscCall(VecDuplicate(x, &weights));
-    PetscCall(Convert(field, AddUp, values, weights));
+    PetscCall(ConvertVector(field, AddUp, values, weights));
     PetscCall(VecPointwiseDivide(x, x, weights));
     PetscCall(VecDestroy(&weights));
     PetscCall(VecDestroy(&values));

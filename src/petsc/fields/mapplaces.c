@@ -19,7 +19,7 @@ static int RowsOf(const VpField *field, const VpPlacesLoop *loop)
 }
 
 /* takes n numbers of scratch memory, unless they are not needed */
-static double *Take(double **scratch, int needed, size_t n)
+static double *TakeScratch(double **scratch, int needed, size_t n)
 {
   double *at = *scratch;
 
@@ -28,15 +28,15 @@ static double *Take(double **scratch, int needed, size_t n)
 }
 
 /* Divides scratch memory for n points. Returns how much of it that is. */
-static size_t Divide(const VpField *field, const VpPlacesLoop *loop, size_t n, double *scratch, VpPlaceNumbers *to)
+static size_t DivideScratch(const VpField *field, const VpPlacesLoop *loop, size_t n, double *scratch, VpPlaceNumbers *to)
 {
   const size_t dim = (size_t)field->mesh->dim, rows = (size_t)RowsOf(field, loop);
   double      *at = scratch;
 
-  to->point = Take(&at, loop->needs & VP_NEEDS_POINTS, n * dim);
-  to->normal = Take(&at, loop->needs & VP_NEEDS_NORMALS && loop->set.side >= 0, n * dim);
-  to->measure = Take(&at, loop->needs & VP_NEEDS_MEASURE, n);
-  to->turn = Take(&at, rows > 0, n * rows * dim);
+  to->point = TakeScratch(&at, loop->needs & VP_NEEDS_POINTS, n * dim);
+  to->normal = TakeScratch(&at, loop->needs & VP_NEEDS_NORMALS && loop->set.side >= 0, n * dim);
+  to->measure = TakeScratch(&at, loop->needs & VP_NEEDS_MEASURE, n);
+  to->turn = TakeScratch(&at, rows > 0, n * rows * dim);
   return (size_t)(at - scratch);
 }
 
@@ -45,7 +45,7 @@ size_t VpMapScratch(const VpField *field, const VpPlacesLoop *loop, int32_t batc
   static double  none;
   VpPlaceNumbers to;
 
-  return VpHasNeeds(field, loop) ? Divide(field, loop, (size_t)batch * (size_t)VpGridSize(loop->grid), &none, &to) : 0;
+  return VpHasNeeds(field, loop) ? DivideScratch(field, loop, (size_t)batch * (size_t)VpGridSize(loop->grid), &none, &to) : 0;
 }
 
 /* turn = row d of G on a side, by which derivatives in the reference cell become what flows out */
@@ -77,7 +77,7 @@ PetscErrorCode VpMapPlaces(const VpField *field, const VpPlacesLoop *loop, const
 
   if (!VpHasNeeds(field, loop)) return PETSC_SUCCESS;
   size = (size_t)VpGridSize(loop->grid);
-  (void)Divide(field, loop, (size_t)places->n * size, scratch, &to);
+  (void)DivideScratch(field, loop, (size_t)places->n * size, scratch, &to);
   if (NeedsOutflow(field, loop)) FindOutflow(field, loop->set, places, size, to.turn);
   else error = mapping->make->places(field->mesh->dim, &mapping->maps, places, loop->set.side, mapping->grid, &to);
   places->point = to.point;

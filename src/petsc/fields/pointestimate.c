@@ -59,7 +59,7 @@ static double ScaleAt(const Estimate *e, int32_t cell, int i)
 }
 
 /* to += D from along direction d of the n^dim numbers of a cell */
-static void Differentiate(const Estimate *e, int d, const double from[], double to[])
+static void AddDerivative(const Estimate *e, int d, const double from[], double to[])
 {
   const int stride = VpLineStride(d, e->n, e->n * e->n);
 
@@ -73,7 +73,7 @@ static void Differentiate(const Estimate *e, int d, const double from[], double 
 }
 
 /* to [face] = the values at an end of direction d of a function whose numbers at points, times roots of weights, are `from` */
-static void Extrapolate(const Estimate *e, int side, const double from[], double to[])
+static void ExtrapolateToSide(const Estimate *e, int side, const double from[], double to[])
 {
   const int     stride = VpLineStride(side / 2, e->n, e->n * e->n);
   const double *end = e->m->end + 2 * (side % 2) * e->n;
@@ -93,7 +93,7 @@ static void FindFlux(const Estimate *e, int32_t cell, const double z[], double f
   memset(flux, 0, (size_t)(e->dim * e->size) * sizeof(double));
   for (int j = 0; j < e->dim; j++) {
     memset(slope, 0, (size_t)e->size * sizeof(double));
-    Differentiate(e, j, z, slope);
+    AddDerivative(e, j, z, slope);
     for (int d = 0; d < e->dim; d++) {
       const int c = VpMetricEntry(e->dim, m->components, d, j);
 
@@ -115,7 +115,7 @@ static double CellNorm(const Estimate *e, int32_t cell, const double flux[])
 
     for (int i = 0; i < e->size; i++) mean += VpPointWeight(e->dim, e->n, e->weight, i) * EntryAt(e, cell, c, i);
     most = PetscMax(most, mean);
-    Differentiate(e, d, flux + d * e->size, divergence);
+    AddDerivative(e, d, flux + d * e->size, divergence);
   }
   for (int i = 0; i < e->size; i++) {
     const size_t at = first + (size_t)i;
@@ -144,8 +144,8 @@ static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end
     for (int side = 0; side < 2 * e->dim; side++) {
       double *to = SideOf(e, cell, side);
 
-      Extrapolate(e, side, z, to);
-      Extrapolate(e, side, flux + side / 2 * e->size, to + e->face);
+      ExtrapolateToSide(e, side, z, to);
+      ExtrapolateToSide(e, side, flux + side / 2 * e->size, to + e->face);
       for (int t = 0; t < e->face; t++) {
         if (side % 2 == 0) to[e->face + t] *= -1;
         to[2 * e->face + t] = WeighedAt(e, cell, side, t);

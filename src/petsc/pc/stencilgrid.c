@@ -349,7 +349,7 @@ static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Describe(const VpStencil *s, const Cells *c, PetscBool varies, char says[], size_t size)
+static PetscErrorCode DescribeSides(const VpStencil *s, const Cells *c, PetscBool varies, char says[], size_t size)
 {
   static const char *const names[] = {"periodic",         "rows of the identity", "nodes, Neumann", "Dirichlet nodes outside",
                                       "centers, Neumann", "centers, Dirichlet"};
@@ -387,7 +387,7 @@ PetscErrorCode VpStencilConvert(VpStencil *s, VpPoints points, const char prefix
   to->centered = varies;
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
-  PetscCall(Describe(s, &c, varies, to->says, sizeof(to->says)));
+  PetscCall(DescribeSides(s, &c, varies, to->says, sizeof(to->says)));
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree2(c.face[d], c.width[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -177,7 +177,7 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
 }
 
 /* quotient [*n] = those of the diagonals of A and of the mesh's form, for nodes at these places, where cells have the row; row [*n] */
-static PetscErrorCode Divide(VpContinuous c, Vec diagonal, const double point[], PetscReal quotient[], PetscInt row[], PetscInt *n)
+static PetscErrorCode DivideDiagonals(VpContinuous c, Vec diagonal, const double point[], PetscReal quotient[], PetscInt row[], PetscInt *n)
 {
   const PetscScalar *d;
   double            *form;
@@ -210,7 +210,7 @@ static PetscErrorCode WarnOfNodes(PC pc, Vec diagonal, PetscReal quotient[], Pet
   PetscFunctionBegin;
   if (c->spread[1] <= (1 + VARIES) * c->spread[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i <= c->nodes->degree; i++) even[i] = (double)i / c->nodes->degree;
-  PetscCall(Divide(c, diagonal, even, quotient, row, &n));
+  PetscCall(DivideDiagonals(c, diagonal, even, quotient, row, &n));
   PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, range, &median));
   if (range[0] > 0 && range[1] <= (1 + VARIES) * range[0])
     PetscCall(
@@ -231,7 +231,7 @@ static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(rows, &quotient, rows, &row));
   if (c->factor) PetscCall(VecPointwiseMult(diagonal, diagonal, c->factor));
-  PetscCall(Divide(c, diagonal, c->nodes->point, quotient, row, &n));
+  PetscCall(DivideDiagonals(c, diagonal, c->nodes->point, quotient, row, &n));
   PetscCall(FindMedian(c->nodes->mesh->comm, n, quotient, c->spread, &c->scale));
   PetscCheck(c->scale > 0 && !PetscIsInfOrNanReal(c->spread[0] + c->spread[1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "The diagonal of the matrix is %g to %g times that of the DM's form: it has to be positive", (double)c->spread[0],

@@ -4,7 +4,7 @@
 #include "pcbase.h"
 
 /* y = A x, or A^T x */
-static PetscErrorCode Multiply(PC pc, PetscBool transpose, Vec x, Vec y)
+static PetscErrorCode MultiplyMatrix(PC pc, PetscBool transpose, Vec x, Vec y)
 {
   return transpose ? MatMultTranspose(pc->pmat, x, y) : MatMult(pc->pmat, x, y);
 }
@@ -65,13 +65,13 @@ PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
   }
   if (before) {
     PetscCall(VecPointwiseMult(z, r, c->step));
-    PetscCall(Multiply(pc, transpose, z, rest));
+    PetscCall(MultiplyMatrix(pc, transpose, z, rest));
     PetscCall(VecAYPX(rest, -1, r));
     PetscCall(ApplyB(pc, transpose, rest, more));
     PetscCall(VecAXPY(z, 1, more));
   } else PetscCall(ApplyB(pc, transpose, r, z));
   if (!after) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Multiply(pc, transpose, z, rest));
+  PetscCall(MultiplyMatrix(pc, transpose, z, rest));
   PetscCall(VecAYPX(rest, -1, r));
   PetscCall(VecPointwiseMult(rest, rest, c->step));
   PetscCall(VecAXPY(z, 1, rest));
