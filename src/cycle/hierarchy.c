@@ -20,47 +20,48 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here. `joined` = the largest
-   ratio of siblings' coefficients on this rank (NULL: not wanted) */
-static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpMeans *means, const PetscReal own[], VpMesh coarse,
-                                         PetscReal a[], PetscReal *joined)
+static VpMeans MeansOf(const VpProblem *problem)
 {
+  return (VpMeans){.from = VpProblemDirections(problem), .to = VpProblemDirections(problem), .apart = problem->apart};
+}
+
+/* a = the coefficient on the next level, from that of a problem on a mesh's own cells, and how much it varies from there to here.
+   `joined` = the largest ratio of siblings' coefficients on this rank */
+static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpProblem *fine, VpMesh coarse, PetscReal a[], PetscReal *joined)
+{
+  const VpMeans   means = MeansOf(fine);
   const PetscBool finest = (PetscBool)(!cycle->npartial && mesh == cycle->at[0].level->mesh);
   double          rough = 0;
   PetscReal      *contrast, most = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
-  PetscCall(VpCoarsenCoefficient(mesh, means, own, a, contrast));
+  PetscCall(VpCoarsenCoefficient(mesh, &means, fine->coefficient, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
     most = PetscMax(most, contrast[c]);
     rough += contrast[c] > VP_VARIES;
   }
   if (finest) cycle->rough = rough / (double)coarse->ncell;
   else cycle->contrast = PetscMax(cycle->contrast, most);
-  if (joined) *joined = most;
+  *joined = most;
   PetscCall(PetscFree(contrast));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static VpMeans MeansOf(const VpProblem *problem)
-{
-  return (VpMeans){.from = VpProblemDirections(problem), .to = VpProblemDirections(problem), .apart = problem->apart};
 }
 
 /* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined. Sets cycle->joined for these
    levels. */
 static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpProblem *problem, PetscReal *a[])
 {
-  const VpMeans means = MeansOf(problem);
-  const size_t  width = (size_t)VpProblemWidth(problem);
-  VpMesh        fine = NULL, mesh = finest;
-  PetscReal     joined = 1;
+  const size_t width = (size_t)VpProblemWidth(problem);
+  VpProblem    p = *problem;
+  VpMesh       fine = NULL, mesh = finest;
+  PetscReal    joined = 1;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l <= cycle->npartial; l++, fine = mesh, mesh = VpMeshCoarser(mesh)) {
     PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
-    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, &means, a[l - 1], mesh, a[l], &joined));
+    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, &p, mesh, a[l], &joined));
+    p.coefficient = a[l];
     cycle->joined = PetscMax(cycle->joined, joined);
     for (int32_t c = 0; c < mesh->nown; c++) {
       if (mesh->leaf[c] >= 0) PetscCall(PetscArraycpy(a[l] + c * width, problem->coefficient + mesh->leaf[c] * width, width));
@@ -143,7 +144,7 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
   PetscCall(PetscMalloc1(spread->nown * (size_t)(dim + fine->apart.reaction + fine->apart.sides) + 1,
                          &step->coefficient)); /* not NULL on ranks without cells */
   PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
-  PetscCall(CoarsenCoefficient(cycle, level->mesh, &means, fine->coefficient, spread, step->coefficient, &step->joined));
+  PetscCall(CoarsenCoefficient(cycle, level->mesh, fine, spread, step->coefficient, &step->joined));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
   if (level == cycle->at[0].level && apart > 1) { /* every box is a cell of the user's: the coefficient may be rough everywhere */
     step->joined = PetscMax(step->joined, apart);

@@ -56,14 +56,14 @@ static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t sid
   }
 }
 
-/* Adds the entry towards function i, in the directions of the cell, of the cell beyond a side. */
-static void AddBeyond(VpLevel level, const PetscInt position[], int32_t cell, int side, int i, double value, VpRow *row)
+/* the global position of function i, in the directions of the cell, of the cell beyond a side, and the sign that it has there */
+static PetscInt PositionBeyond(VpLevel level, const PetscInt position[], int32_t cell, int side, int i, int *sign)
 {
   const int n = level->basis.n, dim = level->mesh->dim, turn = VpMeshTurn(level->mesh, cell, side);
-  int       sign = 1;
 
-  if (turn) i = VpFrameValue(dim, n, level->basis.nt, VpFrameBeyond(dim, 0, side, turn), i, &sign);
-  VpRowAdd(row, position[VpMeshNeighbor(level->mesh, cell, side)] * PetscPowInt(n, dim) + i, sign * value);
+  *sign = 1;
+  if (turn) i = VpFrameValue(dim, n, level->basis.nt, VpFrameBeyond(dim, 0, side, turn), i, sign);
+  return position[VpMeshNeighbor(level->mesh, cell, side)] * PetscPowInt(n, dim) + i;
 }
 
 /* Computes row `at` of a cell. position: global positions of the local cells */
@@ -89,7 +89,12 @@ static PetscErrorCode RowCreate(const VpRows *rows, const PetscInt position[], i
     for (int s = 0; s < 2; s++) {
       const int32_t next = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
-      for (int j = 0; j < n && next >= 0; j++) AddBeyond(level, position, cell, 2 * d + s, line + j * stride, beyond[s][j], row);
+      for (int j = 0; j < n && next >= 0; j++) {
+        int            sign;
+        const PetscInt there = PositionBeyond(level, position, cell, 2 * d + s, line + j * stride, &sign);
+
+        VpRowAdd(row, there, sign * beyond[s][j]);
+      }
     }
   }
   VpRowAdd(row, position[cell] * ndof + at, diagonal);

@@ -1,9 +1,8 @@
 /* Converts between outer vectors, double in the outer basis, and vectors of a level. */
 #include "internal.h"
 
-/* view: the level's, or one that differs from it in the map; outer: unread if x is NULL */
-static PetscErrorCode EnterBy(VpVector v, const VpView *view, VpLevel outer, double scale, const double *x, VpGhosts ghosts,
-                              const double *f, double *own)
+/* view: the level's, or one that differs from it in the map */
+static PetscErrorCode EnterBy(VpVector v, const VpView *view, const VpOuterResidual *r, double *own)
 {
   const VpLevel level = v->level;
   void         *values;
@@ -11,8 +10,8 @@ static PetscErrorCode EnterBy(VpVector v, const VpView *view, VpLevel outer, dou
   PetscFunctionBegin;
   PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter(view, &outer->view, scale, x, ghosts, f, values, own));
-  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown) + (x ? VpLevelApplyFlops(outer) : 0)));
+  PetscCall(level->ops->enter(view, &r->outer->view, r->scale, r->x, r->ghosts, r->f, values, own));
+  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown) + (r->x ? VpLevelApplyFlops(r->outer) : 0)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -38,16 +37,15 @@ static const VpView *OuterView(VpLevel level)
 
 PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 {
-  return EnterBy(v, OuterView(v->level), v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
+  return EnterBy(v, OuterView(v->level), &(VpOuterResidual){.outer = v->level, .scale = scale, .f = r}, NULL);
 }
 
-PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
-                                     PetscReal *norm2)
+PetscErrorCode VpVectorEnterResidual(VpVector v, const VpOuterResidual *r, PetscReal *norm2)
 {
   double own = 0;
 
   PetscFunctionBegin;
-  PetscCall(EnterBy(v, OuterView(v->level), outer, scale, x, ghosts, f, norm2 ? &own : NULL));
+  PetscCall(EnterBy(v, OuterView(v->level), r, norm2 ? &own : NULL));
   if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, v->level->mesh->comm));
   *norm2 = own;
@@ -72,7 +70,7 @@ PetscErrorCode VpVectorEnterBoxes(VpVector v, double scale, const double *r)
 {
   const VpView view = WithoutMap(v->level);
 
-  return EnterBy(v, &view, v->level, scale, NULL, VpGhostsAt(NULL), r, NULL);
+  return EnterBy(v, &view, &(VpOuterResidual){.outer = v->level, .scale = scale, .f = r}, NULL);
 }
 
 PetscErrorCode VpVectorLeaveBoxes(VpVector v, double *z)

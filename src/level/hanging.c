@@ -76,9 +76,12 @@ static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bi
   }
 }
 
-/* Computes row i of a form's matrix along the normal, from functions of the side's cell (own) or of the cell beyond. */
-static void NormalRow(VpLevel level, const VpFace *hang, const double form[], double a, PetscBool own, int i, double row[])
+/* Computes row i of a form's matrix along the normal, from functions of the side's cell (own) or of the cell beyond. face: the number of
+   the fine face */
+static void NormalRow(VpLevel level, int32_t side, int face, PetscBool own, int i, double row[])
 {
+  const VpFace  *hang = &level->mesh->faces.face[side];
+  const double  *form = (const double *)level->view.hang.form + (size_t)side * VP_HANG_FORM;
   const VpBasis *basis = &level->basis;
   const int      n = basis->n, s = hang->side % 2, end = own ? s : 1 - s;
   const double  *lift = (const double *)level->view.hang.lift + 2 * s * n;
@@ -87,7 +90,7 @@ static void NormalRow(VpLevel level, const VpFace *hang, const double form[], do
     const double V = basis->value[end][j], Q = basis->slope[end][j];
     double       value = own ? V : 0, slope = own ? Q : 0;
 
-    VpFaceTests(form, 0, a, &value, &slope, own ? 0 : V, own ? 0 : Q);
+    VpFaceTests(form, 0, form[VP_HANG_A + face], &value, &slope, own ? 0 : V, own ? 0 : Q);
     row[j] = lift[i] * value + lift[n + i] * slope;
   }
 }
@@ -95,7 +98,6 @@ static void NormalRow(VpLevel level, const VpFace *hang, const double form[], do
 int VpHangingRow(VpLevel level, int32_t side, int row, VpHangTerm term[], int *own)
 {
   const VpFace   *hang = &level->mesh->faces.face[side];
-  const double   *form = (const double *)level->view.hang.form + (size_t)side * VP_HANG_FORM;
   const int       n = level->basis.n, dim = level->mesh->dim, d = hang->side / 2;
   const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
   const int       faces = coarse ? 1 << (dim - 1) : 1;
@@ -107,7 +109,7 @@ int VpHangingRow(VpLevel level, int32_t side, int row, VpHangTerm term[], int *o
     const int       face = t % faces, part = coarse ? face : hang->half;
 
     term[t].cell = self ? hang->cell[0] : hang->cell[1 + face];
-    NormalRow(level, hang, form, form[VP_HANG_A + face], self, at[d], term[t].normal);
+    NormalRow(level, side, face, self, at[d], term[t].normal);
     for (int e = 0, bit = 0; e < dim; e++) {
       if (e == d) continue;
       TangentialRow(level, coarse, self, part >> bit & 1, at[e], term[t].tangential[bit]);

@@ -79,8 +79,15 @@ PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);
 /* Convert own values from and to outer vectors, which are in double precision and the orthonormal basis. */
 /* v = scale r. */
 PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
-/* v = scale (f - A x) with the outer level's A (x NULL: scale f). norm2: sum of the squares of v over all ranks, or NULL */
-PetscErrorCode VpVectorEnterResidual(VpVector, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+/* scale (f - A x) with the outer level's A; x NULL: scale f */
+typedef struct {
+  VpLevel       outer;
+  double        scale;
+  const double *x, *f;
+  VpGhosts      ghosts; /* of x */
+} VpOuterResidual;
+/* v = that. norm2: sum of the squares of v over all ranks, or NULL */
+PetscErrorCode VpVectorEnterResidual(VpVector, const VpOuterResidual *, PetscReal *norm2);
 /* z = scale v (add: z += scale v). */
 PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
 /* the same for vectors of the boxes where outer ones are of mapped cells; the basis is the outer one */

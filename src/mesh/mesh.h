@@ -287,7 +287,11 @@ void VpGeometryEvaluateGrid(VpGeometry, int32_t cell, const VpMapGrid *, double 
 /* Sets grid->x and ->count to those of a cell's points that lie in a cell `from` of another mesh of the same boxes, in that cell's
    coordinates. The cell's points are a tensor grid, point [n] in every direction; first: the number of the first one inside, by
    direction */
-void VpGeometryOverlap(VpGeometry g, int32_t cell, int n, const double point[], VpGeometry source, int32_t from, int first[3], VpMapGrid *);
+typedef struct {
+  VpGeometry geometry;
+  int32_t    number;
+} VpGeometryCell;
+void VpGeometryOverlap(VpGeometryCell cell, int n, const double point[], VpGeometryCell from, int first[3], VpMapGrid *);
 /* the smallest box around a cell in physical space, for mapped ones around its nodes: lower, upper [dim] */
 void VpGeometryExtent(VpGeometry, int32_t cell, PetscReal lower[], PetscReal upper[]);
 /* the least size of a cell, its volume, the area of one of its sides */

@@ -60,13 +60,13 @@ typedef struct {
    the patch's reaction. */
 static double StiffnessOf(VpLevel level, const int32_t cell[], const uint8_t frame[])
 {
-  const int dim = level->mesh->dim;
-  PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-  double    sigma[3], reaction, most = 1;
-  VpFit     fit;
+  const int          dim = level->mesh->dim;
+  double             sigma[3], reaction, most = 1;
+  VpPatchCoefficient coefficient;
+  VpFit              fit;
 
-  VpPatchCoefficients(level, cell, frame, a, beyond);
-  VpCoefficientFit(dim, level->problem.tensor, a, beyond, 0, &fit, sigma);
+  VpPatchCoefficientGet(level, cell, frame, &coefficient);
+  VpCoefficientFit(&coefficient, 0, &fit, sigma);
   reaction = VpPatchReaction(level, cell, &fit);
   for (int c = 0; c < 1 << dim; c++) {
     const double own = level->scale * VpProblemReaction(&level->problem, cell[c]);
@@ -75,7 +75,7 @@ static double StiffnessOf(VpLevel level, const int32_t cell[], const uint8_t fra
       const double h = VpGeometrySize(level->mesh->geometry, cell[c], d), square = h * h / LEAST;
       const double patch = sigma[d] * VpFitProduct(dim, &fit, c, d) + reaction * square * VpFitMass(dim, &fit, c);
 
-      most = PetscMax(most, patch / (a[c][d] + own * square));
+      most = PetscMax(most, patch / (coefficient.a[c][d] + own * square));
     }
   }
   return most;

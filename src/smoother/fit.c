@@ -5,18 +5,20 @@ enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that the key of a patch's
 #define KEPT_UNIT 0x1p-40                   /* unit of numbers that are not rounded: it removes what rounding errors leave of 0 */
 #define SLACK     1e-9                      /* Products whose relative difference is smaller are equal up to rounding errors. */
 
-void VpPatchCoefficients(VpLevel level, const int32_t cell[], const uint8_t frame[], PetscReal a[][3], PetscReal beyond[][3])
+void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *to)
 {
   const int dim = level->mesh->dim;
 
+  to->dim = dim;
+  to->tensor = level->problem.tensor;
   for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
       const int       side = VpFrameSide(frame ? frame[c] : 0, 2 * d + (c >> d & 1));
       const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
       const PetscReal robin = level->scale * VpProblemRobin(&level->problem, cell[c], side);
 
-      a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
-      beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : a[c][d];
+      to->a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
+      to->beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : to->a[c][d];
     }
   }
 }
@@ -75,26 +77,28 @@ double VpPatchReaction(VpLevel level, const int32_t cell[], const VpFit *fit)
 }
 
 /* whether there is a number a alpha at all of the patch's cells on a side */
-static PetscBool IsRobin(int dim, int side, const PetscReal beyond[][3])
+static PetscBool IsRobin(const VpPatchCoefficient *of, int side)
 {
   PetscBool robin = PETSC_TRUE;
 
-  for (int c = 0; c < 1 << dim; c++) robin = (PetscBool)(robin && ((c >> side / 2 & 1) != side % 2 || beyond[c][side / 2] < 0));
+  for (int c = 0; c < 1 << of->dim; c++) robin = (PetscBool)(robin && ((c >> side / 2 & 1) != side % 2 || of->beyond[c][side / 2] < 0));
   return robin;
 }
 
 /* Sets the face factors. They follow jumps beyond the patch, so that much softer or stiffer neighbours look like neither a Neumann nor a
    Dirichlet side. */
-static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3], const double sigma[3], int grain, VpFit *fit)
+static void FitFaces(const VpPatchCoefficient *of, const double sigma[3], int grain, VpFit *fit)
 {
+  const int dim = of->dim;
+
   for (int side = 0; side < 2 * dim; side++) {
     const int       d = side / 2;
-    const PetscBool robin = IsRobin(dim, side, beyond);
+    const PetscBool robin = IsRobin(of, side);
     const double    unit = !grain ? KEPT_UNIT : robin ? 1. / VP_RATIO_STEPS : 1;
     double          largest = 0;
 
     for (int c = 0; c < 1 << dim; c++) {
-      const double mean = robin ? -beyond[c][d] : beyond[c][d] < 0 ? a[c][d] : VpHarmonicMean(a[c][d], beyond[c][d]);
+      const double a = of->a[c][d], beyond = of->beyond[c][d], mean = robin ? -beyond : beyond < 0 ? a : VpHarmonicMean(a, beyond);
 
       if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }
@@ -147,13 +151,14 @@ static double ScaleOfProduct(int dim, const double log[VP_PATCH_CELLS], int d, c
 }
 
 /* Sets the fit's steps, and sigma[d], the scale along d. Requires: the coefficients of the patch's cells differ. */
-static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, double sigma[3], VpFit *fit)
+static void FitProducts(const VpPatchCoefficient *of, int grain, double sigma[3], VpFit *fit)
 {
-  double log[3][VP_PATCH_CELLS];
-  Slope  slope[3];
+  const int dim = of->dim, tensor = of->tensor;
+  double    log[3][VP_PATCH_CELLS];
+  Slope     slope[3];
 
   for (int d = 0; d < PetscMax(tensor, 1); d++)
-    for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(a[c][d]);
+    for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(of->a[c][d]);
   FindSlopes(dim, tensor, log, slope);
   for (int e = 0; e < dim; e++) {
     fit->step[e] = RoundSlope(slope[e].own, grain);
@@ -162,21 +167,22 @@ static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, 
   for (int d = 0; d < PetscMax(tensor, 1); d++) sigma[d] = ScaleOfProduct(dim, log[d], d, slope, fit);
 }
 
-void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *fit, double sigma[3])
+void VpCoefficientFit(const VpPatchCoefficient *of, int grain, VpFit *fit, double sigma[3])
 {
+  const int dim = of->dim;
   PetscBool inside = PETSC_TRUE, same = PETSC_TRUE; /* in the patch; also beyond it */
 
   *fit = (VpFit){.step = {0}};
-  for (int d = 0; d < dim; d++) sigma[d] = a[0][d];
+  for (int d = 0; d < dim; d++) sigma[d] = of->a[0][d];
   for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
-      inside = (PetscBool)(inside && a[c][d] == a[0][d]);
-      same = (PetscBool)(same && beyond[c][d] == a[0][d]);
+      inside = (PetscBool)(inside && of->a[c][d] == of->a[0][d]);
+      same = (PetscBool)(same && of->beyond[c][d] == of->a[0][d]);
     }
   }
-  if (!inside) FitProducts(dim, tensor, a, grain, sigma, fit);
-  for (int d = 1; d < dim && !tensor; d++) sigma[d] = sigma[0];
-  if (!inside || !same) FitFaces(dim, a, beyond, sigma, grain, fit);
+  if (!inside) FitProducts(of, grain, sigma, fit);
+  for (int d = 1; d < dim && !of->tensor; d++) sigma[d] = sigma[0];
+  if (!inside || !same) FitFaces(of, sigma, grain, fit);
 }
 
 static PetscBool AreClose(double a, double b)
@@ -184,9 +190,11 @@ static PetscBool AreClose(double a, double b)
   return (PetscBool)(fabs(a - b) <= SLACK * fabs(b));
 }
 
-VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3])
+VpPattern VpCoefficientPattern(const VpPatchCoefficient *of)
 {
-  PetscBool constant = PETSC_TRUE, product = (PetscBool)!tensor;
+  const int dim = of->dim;
+  const PetscReal(*a)[3] = of->a, (*beyond)[3] = of->beyond;
+  PetscBool constant = PETSC_TRUE, product = (PetscBool)!of->tensor;
 
   for (int c = 0; c < 1 << dim && (constant || product); c++) {
     for (int d = 0; d < dim; d++) {

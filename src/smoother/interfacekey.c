@@ -27,14 +27,14 @@ static int FineOf(int c, int normal)
    product. They are divided by `largest`, K's coefficient. */
 static void FitBeyond(VpLevel fine, const VpFace *interface, double largest, VpFit *fit, double times[3])
 {
-  const int dim = fine->mesh->dim;
-  PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-  int32_t   cell[VP_PATCH_CELLS];
-  double    most;
+  const int          dim = fine->mesh->dim;
+  VpPatchCoefficient coefficient;
+  int32_t            cell[VP_PATCH_CELLS];
+  double             most;
 
   for (int c = 0; c < 1 << dim; c++) cell[c] = interface->cell[1 + FineOf(c, interface->side / 2)];
-  VpPatchCoefficients(fine, cell, NULL, a, beyond);
-  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, times);
+  VpPatchCoefficientGet(fine, cell, NULL, &coefficient);
+  VpCoefficientFit(&coefficient, VP_COARSE_GRAIN, fit, times);
   most = PetscMax(times[0], PetscMax(times[1], dim == 3 ? times[2] : 0));
   for (int d = 0; d < dim; d++) {
     if (VpLevelIsUniform(fine)) times[d] /= largest;

@@ -19,14 +19,19 @@
 typedef struct {
   double step[3], skew[3], face[3][2];
 } VpFit;
-/* of a patch's cells, along the patch's axes; frame: of the cells, NULL: 0 */
-void   VpPatchCoefficients(VpLevel, const int32_t cell[], const uint8_t frame[], PetscReal a[][3], PetscReal beyond[][3]);
+/* along the patch's axes */
+typedef struct {
+  int       dim, tensor; /* as of VpProblem */
+  PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+} VpPatchCoefficient;
+/* frame: of the cells, NULL: 0 */
+void   VpPatchCoefficientGet(VpLevel, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *);
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without sigma */
 double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 /* The reaction that a patch has, times VpFitMass(). Where cells have their own, the mean is right. */
 double VpPatchReaction(VpLevel, const int32_t cell[], const VpFit *);
-void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double sigma[3]);
+void   VpCoefficientFit(const VpPatchCoefficient *, int grain, VpFit *, double sigma[3]);
 /* fit.c: whether the coefficient is one number, in the patch and beyond it, or a product of one factor per direction that continues beyond
    every side as a multiple of itself. A fit without rounding equals such a product. */
 typedef enum { VP_PATTERN_ANY, VP_PATTERN_PRODUCT, VP_PATTERN_CONSTANT } VpPattern;
-VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3]);
+VpPattern VpCoefficientPattern(const VpPatchCoefficient *);

@@ -143,16 +143,16 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   const int              dim = problems->patches->dim;
 
   for (int32_t p = first; p < last; p++) {
-    const int32_t *cell = problems->patches->cell + ((size_t)p << dim);
-    const uint8_t *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << dim) : NULL;
-    PetscReal      a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
-    double        *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
+    const int32_t     *cell = problems->patches->cell + ((size_t)p << dim);
+    const uint8_t     *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << dim) : NULL;
+    double            *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
+    VpPatchCoefficient coefficient;
 
-    VpPatchCoefficients(level, cell, frame, a, beyond);
-    const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
+    VpPatchCoefficientGet(level, cell, frame, &coefficient);
+    const VpPattern pattern = VpCoefficientPattern(&coefficient);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
-    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
+    VpCoefficientFit(&coefficient, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
     for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
     factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));

@@ -21,13 +21,12 @@ static void ContractMiddle(int outer, int n, int count, int inner, const double 
   }
 }
 
-/* out [points] = the derivative of X in direction `slope`, or X for -1; scratch: as large; nodes: their number. The last direction comes
-   first, where loops are longest. */
-static void EvaluateLines(int dim, int n, int nodes, const VpMapGrid *grid, int slope, const Coordinates node[], Coordinates scratch[],
-                          Coordinates out[])
+/* out [points] = the derivative of X in direction `slope`, or X for -1. The last direction comes first, where loops are longest. */
+static void EvaluateLines(int dim, int n, const VpMapGrid *grid, int slope, const Coordinates node[], Coordinates out[])
 {
   const Coordinates *from = node;
-  int                inner = nodes, outer = 1;
+  Coordinates        scratch[MOST];
+  int                inner = VpFaceSize(n, dim) * n, outer = 1;
 
   for (int d = dim - 1; d >= 0; d--) {
     Coordinates *to = d % 2 ? scratch : out;
@@ -43,11 +42,11 @@ static void MapCurved(int dim, const VpCellMaps *maps, int32_t cell, const VpMap
 {
   const int     n = maps->degree + 1, nodes = VpFaceSize(n, dim) * n;
   const double *x = maps->node + (size_t)cell * (size_t)(nodes * dim);
-  Coordinates   node[MOST], scratch[MOST], out[MOST];
+  Coordinates   node[MOST], out[MOST];
 
   for (int i = 0; i < nodes; i++) node[i] = (Coordinates){x[i * dim], x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0};
   for (int d = X ? -1 : 0; d < (J ? dim : 0); d++) {
-    EvaluateLines(dim, n, nodes, grid, d, node, scratch, out);
+    EvaluateLines(dim, n, grid, d, node, out);
     for (int q = 0; q < grid->size; q++) {
       for (int i = 0; i < dim; i++) {
         if (d < 0) X[q * dim + i] = out[q][i];

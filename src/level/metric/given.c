@@ -59,15 +59,14 @@ PetscErrorCode VpKeepOutflow(VpMetricWork *mk)
 }
 
 /* Sets sums to those of the fluxes, and of what they are on the boxes, and adds alpha times the flux to `beyond`. seen: of these sides */
-static void FindFluxes(const VpMetricWork *mk, int side, int32_t n, const int32_t list[], const double seen[], double beyond[],
-                       double sum[2])
+static void FindFluxes(const VpMetricWork *mk, int side, VpBlocks of, const double seen[], double beyond[], double sum[2])
 {
   const VpMesh mesh = mk->mesh;
   const int    dim = mk->dim, d = side / 2, face = mk->face;
   double       J[9 * VP_MAX_N * VP_MAX_N], *to = mk->metric->flux[side];
 
-  for (int32_t k = 0; k < n; k++, seen += 2 * face) {
-    const int32_t cell = list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
+  for (int32_t k = 0; k < of.n; k++, seen += 2 * face) {
+    const int32_t cell = of.list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
     const double  alpha = VpConditions[VpDomainSide(mesh->geometry->domain, next)].alpha * VpDomainAlpha(mesh->geometry->domain, next);
 
     VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
@@ -91,16 +90,18 @@ static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side, double sum[2])
   const size_t face = (size_t)mk->face;
   double      *seen, *beyond;
   int32_t      n, *list;
+  VpBlocks     of;
 
   PetscFunctionBegin;
   PetscCall(ListSides(mk, VP_GIVEN_FLUX, side, &n, &list));
   mk->metric->nflux[side] = n;
   PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
   PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));
+  of = (VpBlocks){n, list, face};
   PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, 2 * face}, PETSC_FALSE, mk->to.seen, seen));
-  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, face}, PETSC_FALSE, mk->to.beyond, beyond));
-  FindFluxes(mk, side, n, list, seen, beyond, sum);
-  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, face}, PETSC_TRUE, mk->to.beyond, beyond));
+  PetscCall(VpMoveBlocks(mk, of, PETSC_FALSE, mk->to.beyond, beyond));
+  FindFluxes(mk, side, of, seen, beyond, sum);
+  PetscCall(VpMoveBlocks(mk, of, PETSC_TRUE, mk->to.beyond, beyond));
   PetscCall(PetscFree2(seen, beyond));
   PetscCall(PetscFree(list));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,11 +39,12 @@ static void SetPart(const VpMetricWork *mk, int side, int half, VpMapGrid *grid)
   VpMapGridSet(mk->mesh->geometry->map, count, x, grid);
 }
 
-/* Makes H, G's row d, at the points of a fine side on the side of a coarse cell, and `seen`, G_dd and G_dd det, for the cell beyond. K
-   [n^(dim-1)][components] */
-static void MakeSide(VpMetricWork *mk, int32_t cell, int side, const VpMapGrid *grid, const double K[], double H[], double seen[])
+/* Makes H [rows][n^(dim-1)], G's row d, at the points of a fine side on the side of a coarse cell. Behind it, for the cell beyond: G_dd and
+   G_dd det. K [n^(dim-1)][components] */
+static void MakeSide(VpMetricWork *mk, int32_t cell, int side, const VpMapGrid *grid, const double K[], double H[])
 {
   const int     dim = mk->dim, d = side / 2, face = mk->face;
+  double       *seen = H + mk->rows * face;
   double        J[9 * VP_MAX_N * VP_MAX_N], G[6 * VP_MAX_N * VP_MAX_N], det[VP_MAX_N * VP_MAX_N];
   const double *normal = G + VpMetricEntry(dim, 6, d, d) * face;
 
@@ -75,7 +76,7 @@ static PetscErrorCode MakePart(VpMetricWork *mk, int side, int half, double numb
     if (f->kind == VP_FACE_FINE) continue;
     if (f->side == side)
       MakeSide(mk, f->cell[0], side, &grid,
-               mk->values->part + ((coarse << (mk->dim - 1)) + (size_t)half) * (size_t)(mk->face * mk->values->components), to, to + kept);
+               mk->values->part + ((coarse << (mk->dim - 1)) + (size_t)half) * (size_t)(mk->face * mk->values->components), to);
     coarse++;
   }
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, size, MPI_DOUBLE, number, number + (size_t)mesh->nown * size));

@@ -41,9 +41,11 @@ static PetscErrorCode IsOwnPoint(DM plex, PetscInt point, PetscBool *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *box becomes false unless every vertex of the cell is a corner. Else *place tells how the cell lies. */
-static PetscErrorCode FindPlexBounds(DM plex, PetscInt cell, int dim, PetscReal lower[], PetscReal upper[], VpPlace *place, PetscBool *box)
+/* end: the lower and upper bounds of a cell. *box becomes false unless every vertex of the cell is a corner. Else *place tells how the cell
+   lies. */
+static PetscErrorCode FindPlexBounds(DM plex, PetscInt cell, int dim, PetscReal end[2][3], VpPlace *place, PetscBool *box)
 {
+  PetscReal         *lower = end[0], *upper = end[1];
   const PetscScalar *array;
   PetscScalar       *x;
   PetscBool          discontinuous;
@@ -117,16 +119,15 @@ static PetscErrorCode ListPlexCells(DM plex, const PlexLabels *labels, VpUserGri
   for (int d = 0; d < grid->dim; d++) PetscCall(PetscMalloc1(2 * (last - first), &grid->x[d]));
   for (PetscInt c = first; c < last; c++) {
     VpUserCell *to = grid->cell + grid->ncell;
-    PetscReal   lower[3], upper[3];
+    PetscReal   end[2][3];
 
     PetscCall(IsOwnPoint(plex, c, &own));
     if (!own) continue;
-    PetscCall(FindPlexBounds(plex, c, grid->dim, lower, upper, grid->place + grid->ncell, boxes));
+    PetscCall(FindPlexBounds(plex, c, grid->dim, end, grid->place + grid->ncell, boxes));
     *to = VP_USER_CELL;
     if (labels->regions) PetscCall(DMLabelGetValue(labels->regions, c, &to->region));
     for (int d = 0; d < grid->dim; d++) {
-      grid->x[d][2 * grid->ncell] = lower[d];
-      grid->x[d][2 * grid->ncell + 1] = upper[d];
+      for (int s = 0; s < 2; s++) grid->x[d][2 * grid->ncell + s] = end[s][d];
     }
     grid->point[grid->ncell++] = c;
   }

@@ -132,15 +132,14 @@ PetscErrorCode VpPointFunctionExpand(VpMesh mesh, int n, int components, const d
 }
 
 /* Sets the values of a cell at those of its points that lie in a cell `from` of another mesh. */
-static void MoveCell(struct VpMap_ *nodes, VpGeometry source, int32_t from, const double in[], VpGeometry g, int32_t cell, int components,
-                     double out[])
+static void MoveCell(struct VpMap_ *nodes, VpGeometryCell from, const double in[], VpGeometryCell cell, int components, double out[])
 {
   const int n = nodes->degree + 1;
   double    value[6 * VP_MOST_POINTS];
   int       first[3];
   VpMapGrid grid;
 
-  VpGeometryOverlap(g, cell, n, nodes->point, source, from, first, &grid);
+  VpGeometryOverlap(cell, n, nodes->point, from, first, &grid);
   SetNodes(nodes, &grid);
   InterpolateValues(nodes, &grid, components, in, value);
   for (int q = 0; q < grid.size; q++) {
@@ -155,18 +154,16 @@ static void MoveCells(struct VpMap_ *nodes, VpMesh from, const double all[], VpM
 
   if (VpMeshCoarser(mesh) == from) {
     for (int32_t c = 0; c < mesh->nown; c++) {
-      const int32_t parent = mesh->relation->parent[c];
+      const VpGeometryCell parent = {from->geometry, mesh->relation->parent[c]}, cell = {mesh->geometry, c};
 
-      MoveCell(nodes, from->geometry, parent, all + (size_t)parent * each, mesh->geometry, c, components, out + (size_t)c * each);
+      MoveCell(nodes, parent, all + (size_t)parent.number * each, cell, components, out + (size_t)c * each);
     }
     return;
   }
   for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
-    const int32_t child = from->relation->child[i];
+    const VpGeometryCell child = {from->geometry, from->relation->child[i]}, cell = {mesh->geometry, i >> mesh->dim};
 
-    if (child >= 0)
-      MoveCell(nodes, from->geometry, child, all + (size_t)child * each, mesh->geometry, i >> mesh->dim, components,
-               out + (size_t)(i >> mesh->dim) * each);
+    if (child.number >= 0) MoveCell(nodes, child, all + (size_t)child.number * each, cell, components, out + (size_t)cell.number * each);
   }
 }
 

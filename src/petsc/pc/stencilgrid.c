@@ -227,8 +227,8 @@ static PetscErrorCode ListNodes(const Filling *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the coefficients of a cell's edges along d to sum, and their number to count. up [2^dim]: couplings of its points */
-static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], int d, const double up[], double *sum, double *count)
+/* Adds the coefficients of a cell's edges along d, and their number, to sums. up [2^dim]: couplings of its points */
+static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], int d, const double up[], double sums[2])
 {
   const PetscReal h = c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
 
@@ -237,8 +237,8 @@ static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], i
 
     if (i >> d & 1 || up[i] <= 0) continue;
     for (int e = 0; e < s->dim; e++) weight *= e == d ? 1 : c->width[e][(at[e] + (i >> e & 1)) % s->n[e]];
-    *sum += up[i] / weight;
-    ++*count;
+    sums[0] += up[i] / weight;
+    sums[1]++;
   }
 }
 
@@ -249,11 +249,11 @@ static void FindMeans(void *context, int32_t piece, int32_t first, int32_t last)
 
   for (int32_t cell = first; cell < last; cell++) {
     PetscInt at[3] = {0, 0, 0};
-    double   sum = 0, count = 0;
+    double   sums[2] = {0, 0};
 
     FindCell(w, cell, at);
-    for (int d = 0; d < w->s->dim; d++) AddEdges(w->s, w->c, at, d, w->up[d] + ((size_t)cell << w->s->dim), &sum, &count);
-    w->a[cell] = count > 0 ? sum / count : 0;
+    for (int d = 0; d < w->s->dim; d++) AddEdges(w->s, w->c, at, d, w->up[d] + ((size_t)cell << w->s->dim), sums);
+    w->a[cell] = sums[1] > 0 ? sums[0] / sums[1] : 0;
   }
 }
 

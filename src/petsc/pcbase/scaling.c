@@ -54,7 +54,8 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(VpVectorEnterResidual(r, outer, factor, xv.at, ghosts, nodes ? nodes->cells : fv.at, look ? &scaled : NULL));
+    PetscCall(
+      VpVectorEnterResidual(r, &(VpOuterResidual){outer, factor, xv.at, nodes ? nodes->cells : fv.at, ghosts}, look ? &scaled : NULL));
     scaled = look ? PetscSqrtReal(scaled) : 0;
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
