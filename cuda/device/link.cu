@@ -23,14 +23,14 @@ void VpStreamLinkDestroy(StreamLink *link)
 }
 
 /* Packs or unpacks on the link's stream. */
-static PetscErrorCode PackOnStream(const StreamLink *link, const VpMessages *m, int way, const void *from, void *to)
+static PetscErrorCode PackOnStream(const StreamLink *link, const VpMessages *m, int end, const void *from, void *to)
 {
   const cudaStream_t stream = VpCudaStream;
   PetscErrorCode     error;
 
   PetscFunctionBegin;
   VpCudaStream = link->stream;
-  error = m->pack(m, way, from, to);
+  error = m->pack(m, end, from, to);
   VpCudaStream = stream;
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -102,14 +102,14 @@ static PetscErrorCode ConnectRanks(MPI_Comm comm, VpLink *link, const char **why
 static PetscErrorCode SendReceive(NcclLink *link, const VpMessages *m)
 {
   PetscFunctionBegin;
-  for (int way = 0; way < VP_WAYS; way++) {
-    for (int i = 0; i < m->n[way]; i++) {
-      const PetscInt first = m->start[way][i];
-      const size_t   bytes = (size_t)(m->start[way][i + 1] - first) * m->block;
-      char          *data = (char *)m->data[way] + (size_t)first * m->block;
+  for (int end = 0; end < VP_BOTH; end++) {
+    for (int i = 0; i < m->n[end]; i++) {
+      const PetscInt first = m->start[end][i];
+      const size_t   bytes = (size_t)(m->start[end][i + 1] - first) * m->block;
+      char          *data = (char *)m->data[end] + (size_t)first * m->block;
 
-      if (way == VP_OUT) NcclCall(nccl.Send(data, bytes, ncclChar, m->rank[way][i], link->comm, link->stream));
-      else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[way][i], link->comm, link->stream));
+      if (end == VP_OUT) NcclCall(nccl.Send(data, bytes, ncclChar, m->rank[end][i], link->comm, link->stream));
+      else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[end][i], link->comm, link->stream));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

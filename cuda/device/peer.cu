@@ -198,12 +198,12 @@ static void MakeOffers(const PeerLink *link, const VpMessages *m, Offer offers[]
   const Chunk &chunk = link->own[route->chunk];
   const size_t at = (size_t)((char *)route->counts - chunk.p);
 
-  for (int way = 0; way < VP_WAYS; way++) {
-    for (int i = 0; i < m->n[way]; i++) {
-      Offer &offer = offers[m->rank[way][i]];
+  for (int end = 0; end < VP_BOTH; end++) {
+    for (int i = 0; i < m->n[end]; i++) {
+      Offer &offer = offers[m->rank[end][i]];
 
       offer.handle = chunk.handle;
-      if (way == VP_OUT) offer.ack = at + sizeof(uint32_t) * (size_t)(m->n[VP_IN] + i);
+      if (end == VP_OUT) offer.ack = at + sizeof(uint32_t) * (size_t)(m->n[VP_IN] + i);
       else {
         offer.flag = at + sizeof(uint32_t) * (size_t)i;
         offer.data = (size_t)((char *)m->data[VP_IN] - chunk.p) + (size_t)m->start[VP_IN][i] * m->block;

@@ -24,21 +24,21 @@ static inline PetscBool IsKey(const VpDictionary *d, int32_t number, const uint6
   return (PetscBool)(stored[0] == key[0] && (d->words == 1 || !memcmp(stored, key, d->words * sizeof(*key))));
 }
 
-static int32_t *FindSlot(const VpDictionary *d, const uint64_t key[])
+static int32_t *FindBucket(const VpDictionary *d, const uint64_t key[])
 {
   const uint64_t mask = ((uint64_t)1 << d->bits) - 1;
   uint64_t       h = HashKey(d, key);
 
-  for (h &= mask; d->slot[h] >= 0; h = (h + 1) & mask) {
-    if (IsKey(d, d->slot[h], key)) break;
+  for (h &= mask; d->bucket[h] >= 0; h = (h + 1) & mask) {
+    if (IsKey(d, d->bucket[h], key)) break;
   }
-  return &d->slot[h];
+  return &d->bucket[h];
 }
 
 void VpDictionaryIndex(VpDictionary *d)
 {
-  memset(d->slot, 0xff, ((size_t)1 << d->bits) * sizeof(*d->slot));
-  for (int32_t i = 0; i < d->n; i++) *FindSlot(d, d->key + (size_t)i * d->words) = i;
+  memset(d->bucket, 0xff, ((size_t)1 << d->bits) * sizeof(*d->bucket));
+  for (int32_t i = 0; i < d->n; i++) *FindBucket(d, d->key + (size_t)i * d->words) = i;
 }
 
 static PetscErrorCode ResizeTable(VpDictionary *d, int32_t bits)
@@ -49,7 +49,7 @@ static PetscErrorCode ResizeTable(VpDictionary *d, int32_t bits)
   PetscCheck(bits < 32, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^30 different local problems or ghosts on one rank: use more ranks");
   PetscCall(PetscRealloc(size / 2 * d->words * sizeof(*d->key), &d->key));
   PetscCall(PetscRealloc(size / 2 * d->bytes, &d->item));
-  PetscCall(PetscRealloc(size * sizeof(*d->slot), &d->slot));
+  PetscCall(PetscRealloc(size * sizeof(*d->bucket), &d->bucket));
   d->bits = bits;
   VpDictionaryIndex(d);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -78,29 +78,29 @@ PetscErrorCode VpDictionaryDestroy(VpDictionary *d)
   PetscFunctionBegin;
   PetscCall(PetscFree(d->key));
   PetscCall(PetscFree(d->item));
-  PetscCall(PetscFree(d->slot));
+  PetscCall(PetscFree(d->bucket));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], const void *item, int32_t *number)
 {
-  int32_t *slot = FindSlot(d, key);
+  int32_t *bucket = FindBucket(d, key);
 
   PetscFunctionBegin;
-  if (*slot < 0) {
+  if (*bucket < 0) {
     if (d->n == (int64_t)1 << (d->bits - 1)) {
       PetscCall(ResizeTable(d, d->bits + 1));
-      slot = FindSlot(d, key);
+      bucket = FindBucket(d, key);
     }
     PetscCall(PetscArraycpy(d->key + (size_t)d->n * d->words, key, d->words));
     PetscCall(PetscMemcpy((char *)d->item + d->n * d->bytes, item, d->bytes));
-    *slot = d->n++;
+    *bucket = d->n++;
   }
-  *number = *slot;
+  *number = *bucket;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int32_t VpDictionaryFind(const VpDictionary *d, const uint64_t key[])
 {
-  return *FindSlot(d, key);
+  return *FindBucket(d, key);
 }

@@ -1,20 +1,20 @@
-/* Finds whether the boxes form a grid, so that its lines go through the whole domain and each box fills one slot; and finds the cells of a
-   lattice on such a grid.
+/* Finds whether the boxes form a grid, so that its lines go through the whole domain and each box is one item of it; and finds the
+   cells of a lattice on such a grid.
 
-       slots      2 | 3        start of the slots along a direction: 0, 4, 8, if boxes have four cells per direction
+       indices    2 | 3        start of the boxes along a direction: 0, 4, 8, if boxes have four cells per direction
                   --+--
                   0 | 1        extent: 8 */
 #include "internal.h"
 
 typedef struct {
   VpDomain domain;
-  int32_t *slot;    /* [3][nbox] along each direction; -1: the box fits in none */
-  int32_t  grid[3]; /* number of slots along each direction; grid[0] = 0: the boxes form no grid */
-  int32_t *at;      /* [grid] the box in a slot */
+  int32_t *along;   /* [3][nbox] a box's index along each direction; -1: none */
+  int32_t  grid[3]; /* number of boxes along each direction; grid[0] = 0: the boxes form no grid */
+  int32_t *at;      /* [grid] the box with an index */
 } Grid;
 
-/* Numbers the positions of boxes along d. slot[box] = the number of the box's position; *count: positions. lower [nbox]: scratch */
-static PetscErrorCode NumberSlots(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
+/* Numbers the boxes along d. along[box] = the box's index; *count: their number. lower [nbox]: scratch */
+static PetscErrorCode NumberBoxes(VpDomain domain, int d, PetscReal lower[], int32_t along[], int32_t *count)
 {
   const int32_t *slab;
   PetscReal      size = PETSC_MAX_REAL;
@@ -34,37 +34,37 @@ static PetscErrorCode NumberSlots(VpDomain domain, int d, PetscReal lower[], int
   }
   for (int32_t b = 0; b < domain->nbox; b++) {
     PetscCall(PetscFindReal(domain->lower[3 * (size_t)slab[b] + d], *count, lower, size / 4, &at));
-    slot[b] = (int32_t)at;
-    if (slot[b] + 1 < *count && PetscAbsReal(domain->upper[3 * (size_t)b + d] - lower[slot[b] + 1]) > size / 4) slot[b] = -1;
+    along[b] = (int32_t)at;
+    if (along[b] + 1 < *count && PetscAbsReal(domain->upper[3 * (size_t)b + d] - lower[along[b] + 1]) > size / 4) along[b] = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the number of a box's slot among all slots, x fastest; -1: it has none */
-static int32_t SlotOf(const Grid *g, int32_t box)
+/* the index of a box in the grid, x fastest; -1: it has none */
+static int32_t IndexOf(const Grid *g, int32_t box)
 {
   const int32_t n = g->domain->nbox;
   int32_t       number = 0;
 
   for (int d = 2; d >= 0; d--) {
-    if (g->slot[(size_t)d * n + box] < 0) return -1;
-    number = number * g->grid[d] + g->slot[(size_t)d * n + box];
+    if (g->along[(size_t)d * n + box] < 0) return -1;
+    number = number * g->grid[d] + g->along[(size_t)d * n + box];
   }
   return number;
 }
 
-/* whether the neighbour beyond the lower (s = 0) or upper side of a box along d is the box in the next slot */
+/* whether the neighbour beyond the lower (s = 0) or upper side of a box along d is the next box of the grid */
 static PetscBool FitsBeside(const Grid *g, int32_t box, int d, int s)
 {
   const VpDomain domain = g->domain;
-  const int32_t  beyond = domain->beyond[(size_t)box * 2 * domain->dim + 2 * d + s], p = g->slot[(size_t)d * domain->nbox + box];
-  const int32_t  step = VpLineStride(d, g->grid[0], g->grid[0] * g->grid[1]), i = SlotOf(g, box), last = g->grid[d] - 1;
+  const int32_t  beyond = domain->beyond[(size_t)box * 2 * domain->dim + 2 * d + s], p = g->along[(size_t)d * domain->nbox + box];
+  const int32_t  step = VpLineStride(d, g->grid[0], g->grid[0] * g->grid[1]), i = IndexOf(g, box), last = g->grid[d] - 1;
 
   if (p == (s ? last : 0)) return (PetscBool)(beyond < 0 || beyond == g->at[s ? i - p * step : i + last * step]);
   return (PetscBool)(beyond == g->at[s ? i + step : i - step]);
 }
 
-/* Sets `at`. Ensures: grid[0] = 0 unless every slot has one box, and all neighbours are those of the grid. */
+/* Sets `at`. Ensures: grid[0] = 0 unless every index has one box, and all neighbours are those of the grid. */
 static PetscErrorCode PlaceBoxes(Grid *g)
 {
   const int32_t n = g->domain->nbox;
@@ -74,7 +74,7 @@ static PetscErrorCode PlaceBoxes(Grid *g)
   if (fits) PetscCall(PetscMalloc1(n, &g->at));
   for (int32_t i = 0; i < n && fits; i++) g->at[i] = -1;
   for (int32_t b = 0; b < n && fits; b++) {
-    const int32_t i = SlotOf(g, b);
+    const int32_t i = IndexOf(g, b);
 
     fits = (PetscBool)(i >= 0 && g->at[i] < 0);
     if (fits) g->at[i] = b;
@@ -92,9 +92,9 @@ static PetscErrorCode CreateGrid(VpDomain domain, Grid *g)
 
   PetscFunctionBegin;
   *g = (Grid){.domain = domain, .grid = {1, 1, 1}};
-  PetscCall(PetscCalloc1(3 * (size_t)domain->nbox, &g->slot));
+  PetscCall(PetscCalloc1(3 * (size_t)domain->nbox, &g->along));
   PetscCall(PetscMalloc1(domain->nbox, &lower));
-  for (int d = 0; d < domain->dim; d++) PetscCall(NumberSlots(domain, d, lower, g->slot + (size_t)d * domain->nbox, &g->grid[d]));
+  for (int d = 0; d < domain->dim; d++) PetscCall(NumberBoxes(domain, d, lower, g->along + (size_t)d * domain->nbox, &g->grid[d]));
   PetscCall(PetscFree(lower));
   PetscCall(PlaceBoxes(g));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,21 +103,21 @@ static PetscErrorCode CreateGrid(VpDomain domain, Grid *g)
 static PetscErrorCode DestroyGrid(Grid *g)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(g->slot));
+  PetscCall(PetscFree(g->along));
   PetscCall(PetscFree(g->at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* start[slot] = the number of cells on a line before those of the slot; start[grid]: all cells of the line. Returns whether boxes with the
-   same slot along d are cut into equally many cells. Requires: grid <= VP_LONGEST_LINE */
-static PetscBool CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
+/* start[along] = the number of cells on a line before those of the boxes with this index; start[grid]: all cells of the line. Returns
+   whether boxes with the same index along d are cut into equally many cells. Requires: grid <= VP_LONGEST_LINE */
+static PetscBool CountCells(VpLattice L, int d, const int32_t along[], int32_t grid, int32_t start[])
 {
   for (int32_t i = 0; i <= grid; i++) start[i] = 0;
   for (int32_t b = 0; b < L->domain->nbox; b++) {
     const int32_t cells = 1 << VpShapeOf(L, b)->bits[d];
 
-    if (start[slot[b] + 1] && start[slot[b] + 1] != cells) return PETSC_FALSE;
-    start[slot[b] + 1] = cells;
+    if (start[along[b] + 1] && start[along[b] + 1] != cells) return PETSC_FALSE;
+    start[along[b] + 1] = cells;
   }
   for (int32_t i = 0; i < grid; i++) start[i + 1] += start[i];
   return PETSC_TRUE;
@@ -139,7 +139,7 @@ static PetscErrorCode MeasureLines(VpLattice L, int n, Grid *g, int32_t start[3]
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool counted = (PetscBool)(g->grid[d] <= most);
 
-    if (counted) counted = CountCells(L, d, g->slot + (size_t)d * L->domain->nbox, g->grid[d], start[d]);
+    if (counted) counted = CountCells(L, d, g->along + (size_t)d * L->domain->nbox, g->grid[d], start[d]);
     extent[d] = counted && start[d][g->grid[d]] <= most ? start[d][g->grid[d]] : 0;
   }
   for (int d = 1; d < L->domain->dim; d++) extent[0] = extent[d] ? extent[0] : 0;
@@ -172,7 +172,7 @@ PetscErrorCode VpBoxGridCells(VpMesh mesh, int n, int32_t extent[3], int32_t **c
       int64_t at = 0;
 
       for (int d = mesh->dim - 1; d >= 0; d--)
-        at = at * extent[d] + start[d][g.slot[(size_t)d * nbox + mesh->geometry->box[i]]] + mesh->geometry->coord[3 * (size_t)i + d];
+        at = at * extent[d] + start[d][g.along[(size_t)d * nbox + mesh->geometry->box[i]]] + mesh->geometry->coord[3 * (size_t)i + d];
       (*cell)[at] = i;
     }
   }

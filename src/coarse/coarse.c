@@ -45,7 +45,7 @@ static const struct {
   PetscBool (*suits)(const VpCoarseCase *);
 } ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, IsSeparable},  [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
                           [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver}, [VP_WAY_STEPS] = {&VpCoarseSteps, SuitsSteps},
-                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, SuitsSweeps},     [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
+                          [VP_WAY_SWEEPS] = {&VpCoarseSweeps, SuitsSweeps},    [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
 
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
 {

@@ -19,7 +19,7 @@ typedef struct {
   PetscErrorCode (*meet)(void *data, PetscBool flexible);
 } VpCoarseOps;
 /* separable.c, dense.c, sweeps.c, ksp.c, volumes.c, steps.c */
-extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs, VpCoarseKSP, VpCoarseVolumes, VpCoarseSteps;
+extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarseSweeps, VpCoarseKSP, VpCoarseVolumes, VpCoarseSteps;
 
 /* unknowns up to which VpCoarseKSP's default is an LU, which has more fill in 3D */
 static inline double VpDirectLimit(int dim)

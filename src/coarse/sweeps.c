@@ -114,4 +114,4 @@ static PetscErrorCode ViewPairs(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * ((const Pairs *)data)->pairs);
 }
 
-const VpCoarseOps VpCoarsePairs = {.create = CreatePairs, .solve = SolvePairs, .view = ViewPairs, .destroy = DestroyPairs};
+const VpCoarseOps VpCoarseSweeps = {.create = CreatePairs, .solve = SolvePairs, .view = ViewPairs, .destroy = DestroyPairs};

@@ -36,18 +36,18 @@ static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[]
 }
 
 /* VpMessages.pack: whole cells, or traces on sides */
-static PetscErrorCode PackCells(const VpMessages *m, int way, const void *from, void *to)
+static PetscErrorCode PackCells(const VpMessages *m, int end, const void *from, void *to)
 {
   const VpBackend *backend = ((const VpCells *)m->context)->backend;
-  const int32_t   *list = m->list[way];
+  const int32_t   *list = m->list[end];
 
-  return backend->move(VpMessageItems(m, way), m->block, way == VP_OUT ? list : NULL, from, way == VP_IN ? list : NULL, to);
+  return backend->move(VpMessageItems(m, end), m->block, end == VP_OUT ? list : NULL, from, end == VP_IN ? list : NULL, to);
 }
-static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from, void *to)
+static PetscErrorCode PackTraces(const VpMessages *m, int end, const void *from, void *to)
 {
   const VpCells *cells = (const VpCells *)m->context;
 
-  return (way == VP_IN ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to);
+  return (end == VP_IN ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, end), m->list[end], from, to);
 }
 
 static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2])
@@ -56,12 +56,12 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
   VpMessages      *m = &e->messages;
 
   PetscFunctionBegin;
-  for (int way = 0; way < VP_WAYS; way++) {
-    PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
-    if (way == VP_IN && e->link && e->link->kind->reserve) PetscCall(e->link->kind->reserve(e->link, m));
-    else PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
-    e->host[way] = m->data[way];
-    if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));
+  for (int end = 0; end < VP_BOTH; end++) {
+    PetscCall(PlaceList(backend, items[end], VpMessageItems(m, end), &m->list[end]));
+    if (end == VP_IN && e->link && e->link->kind->reserve) PetscCall(e->link->kind->reserve(e->link, m));
+    else PetscCall(backend->alloc(VpMessageItems(m, end) * m->block, "messages", &m->data[end]));
+    e->host[end] = m->data[end];
+    if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, end) * m->block, "messages", &e->host[end]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,7 +92,7 @@ PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, PetscBool tra
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetLeafRanks(sf, &n[VP_OUT], &m->rank[VP_OUT], &m->start[VP_OUT], &items[VP_OUT]));
   PetscCall(PetscSFGetRootRanks(sf, &n[VP_IN], &m->rank[VP_IN], &m->start[VP_IN], &items[VP_IN], &unused));
-  for (int way = 0; way < VP_WAYS; way++) m->n[way] = (PetscMPIInt)n[way];
+  for (int end = 0; end < VP_BOTH; end++) m->n[end] = (PetscMPIInt)n[end];
   PetscCall(PetscMalloc1(m->n[VP_OUT] + m->n[VP_IN], &e->request));
   PetscCall(VpTogether(mesh->comm, PlaceBuffers(e, items)));
   if (e->link && e->link->kind->prepare) PetscCall(VpTogether(mesh->comm, e->link->kind->prepare(e->link, m)));
@@ -111,10 +111,10 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
     PetscCallMPI(MPI_Waitall(e->messages.n[VP_OUT] + e->messages.n[VP_IN], e->request, MPI_STATUSES_IGNORE));
   }
   if (e->messages.route) PetscCall(e->link->kind->remove(e->link, &e->messages));
-  for (int way = 0; way < VP_WAYS; way++) {
-    if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->cells.backend->release_host(e->host[way]));
-    PetscCall(e->cells.backend->release(e->messages.data[way]));
-    PetscCall(e->cells.backend->release((void *)e->messages.list[way]));
+  for (int end = 0; end < VP_BOTH; end++) {
+    if (e->staged && e->host[end] != e->messages.data[end]) PetscCall(e->cells.backend->release_host(e->host[end]));
+    PetscCall(e->cells.backend->release(e->messages.data[end]));
+    PetscCall(e->cells.backend->release((void *)e->messages.list[end]));
   }
   PetscCallMPI(MPI_Type_free(&e->unit));
   PetscCall(PetscSFDestroy(&e->sf));
@@ -130,13 +130,13 @@ static PetscErrorCode PostMessages(VpExchanger e)
   MPI_Request      *request = e->request;
 
   PetscFunctionBegin;
-  for (int way = VP_IN; way >= VP_OUT; way--) {
-    for (int i = 0; i < m->n[way]; i++, request++) {
-      const PetscInt    first = m->start[way][i];
-      const PetscMPIInt count = (PetscMPIInt)(m->start[way][i + 1] - first), rank = m->rank[way][i];
-      char             *data = (char *)e->host[way] + first * m->block;
+  for (int end = VP_IN; end >= VP_OUT; end--) {
+    for (int i = 0; i < m->n[end]; i++, request++) {
+      const PetscInt    first = m->start[end][i];
+      const PetscMPIInt count = (PetscMPIInt)(m->start[end][i + 1] - first), rank = m->rank[end][i];
+      char             *data = (char *)e->host[end] + first * m->block;
 
-      if (way == VP_IN) PetscCallMPI(MPI_Irecv(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
+      if (end == VP_IN) PetscCallMPI(MPI_Irecv(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
       else PetscCallMPI(MPI_Isend(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
     }
   }

@@ -115,7 +115,7 @@ static PetscErrorCode RunDown(void *context)
   PetscFunctionBegin;
   PetscCall(VpVectorZero(cycle->at[pass->level].x));
   for (PetscInt l = pass->level; l < cycle->nlevel; l++) PetscCall(VpCycleDown(pass, l));
-  PetscCall(VpCycleTurn(pass));
+  PetscCall(VpCycleSendGhosts(pass));
   for (PetscInt l = pass->level; l < cycle->nlevel; l++) PetscCall(VpVectorArrive(cycle->at[l].b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

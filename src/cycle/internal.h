@@ -40,7 +40,7 @@ PetscErrorCode VpCycleWhole(const VpPass *); /* x += M (b - A x) */
 /* Smooths, then restricts the residual to b of the next level, and sets x there to 0. The coarsest level is only smoothed, if it has a
    smoother. */
 PetscErrorCode VpCycleDown(const VpPass *, PetscInt l);
-PetscErrorCode VpCycleTurn(const VpPass *);
+PetscErrorCode VpCycleSendGhosts(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);  /* prolongs x of the next level, then smooths; likewise */
 PetscErrorCode VpCycleFromLeaves(VpCycle, PetscInt l); /* b on leaves = the leaves' own right-hand side */

@@ -221,7 +221,7 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for the ghosts of b before it smooths. They left in VpCycleTurn and have had time to arrive. */
+/* Waits for the ghosts of b before it smooths. They left in VpCycleSendGhosts and have had time to arrive. */
 PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
 {
   const VpCycleOptions *o = &pass->cycle->options;
@@ -237,7 +237,7 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
 
 /* Starts the messages with the ghosts of all b only now, so that messages of the way down need not queue behind them. They travel while the
    coarsest levels work. */
-PetscErrorCode VpCycleTurn(const VpPass *pass)
+PetscErrorCode VpCycleSendGhosts(const VpPass *pass)
 {
   const VpCycle cycle = pass->cycle;
 
@@ -294,7 +294,7 @@ static PetscErrorCode CycleFrom(const VpPass *pass, PetscInt l, VpCycleType type
   PetscFunctionBegin;
   PetscCall(VpCycleDown(pass, l));
   if (l == cycle->nlevel - 1) {
-    PetscCall(VpCycleTurn(pass));
+    PetscCall(VpCycleSendGhosts(pass));
     PetscCall(VpCycleSolveCoarsest(cycle));
   } else {
     for (PetscInt visit = 0; visit < visits; visit++)

@@ -4,28 +4,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the two directions of messages */
-enum { VP_OUT, VP_IN, VP_WAYS };
+/* the two ends of messages, at which items go out and come in; their number */
+enum { VP_OUT, VP_IN, VP_BOTH };
 
 /* Items of `block` bytes that travel between ranks, out and in. Items to or from rank[i] are [start[i], start[i+1]) of data. All pointers
    but rank and start are on the backend. */
 typedef struct VpMessages_ VpMessages;
 struct VpMessages_ {
   size_t             block;
-  const int32_t     *list[VP_WAYS]; /* roots of items that go out, leaves of items that come in */
-  PetscMPIInt        n[VP_WAYS];
-  const PetscMPIInt *rank[VP_WAYS];
-  const PetscInt    *start[VP_WAYS]; /* [n+1]; unread where n is 0 */
-  void              *data[VP_WAYS];
-  /* Packs items from roots to data[VP_OUT] (way VP_OUT), or unpacks them from data[VP_IN] to leaves (way VP_IN). */
-  PetscErrorCode (*pack)(const VpMessages *, int way, const void *from, void *to);
+  const int32_t     *list[VP_BOTH]; /* roots of items that go out, leaves of items that come in */
+  PetscMPIInt        n[VP_BOTH];
+  const PetscMPIInt *rank[VP_BOTH];
+  const PetscInt    *start[VP_BOTH]; /* [n+1]; unread where n is 0 */
+  void              *data[VP_BOTH];
+  /* Packs items from roots to data[VP_OUT] (end VP_OUT), or unpacks them from data[VP_IN] to leaves (end VP_IN). */
+  PetscErrorCode (*pack)(const VpMessages *, int end, const void *from, void *to);
   const void *context; /* context of pack */
   void       *route;   /* a link's own data for these messages */
 };
 
-static inline int32_t VpMessageItems(const VpMessages *m, int way)
+static inline int32_t VpMessageItems(const VpMessages *m, int end)
 {
-  return m->n[way] ? (int32_t)m->start[way][m->n[way]] : 0;
+  return m->n[end] ? (int32_t)m->start[end][m->n[end]] : 0;
 }
 
 /* Links connect the devices of a communicator's ranks. No host waits for messages through links. */

@@ -169,7 +169,7 @@ typedef struct {
   const uint8_t *frame;    /* [npatch][2^dim] frames of the cells on the patch's axes (tables/turn.h); NULL: 0 */
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
-  const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
+  const uint8_t *mirrored; /* [entries] whether its modes are alternately even and odd (VpFdmIsMirrored) */
   VpCommon    common; /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
   const void *factor; /* [npatch][dim + 1] s of every direction, along which the patch's coefficient is s times that of its tables, then its
                          reaction; or NULL: 1, and `reaction` */
@@ -180,7 +180,7 @@ typedef struct {
   double         reaction;    /* c: a patch inverts sum_d s_d lambda_d + c */
   double         cutoff;      /* The inverse of a sum of eigenvalues up to cutoff is 0. Only a singular coarsest level needs it; else it is
                               -1. */
-  const uint8_t *cover; /* [nlocal] the colours whose patches hold the cell, a bit each. The view has VP_COVER_COLORS of them at most */
+  const uint8_t *cover; /* [nlocal] the colours whose patches have the cell, a bit each. The view has VP_COVER_COLORS of them at most */
   const void    *drop;  /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_MODE_LOCAL is used */
   VpPlans       *plans; /* as in VpView */

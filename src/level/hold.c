@@ -23,7 +23,7 @@ static PetscReal ComputeStiffness(const Holds *h, int32_t cell)
   return size;
 }
 
-/* width of the ways from a cell through the cell beyond a side */
+/* width of the paths from a cell through the cell beyond a side */
 static PetscReal HoldThrough(const Holds *h, int32_t cell, int32_t beyond, int side)
 {
   const PetscReal *there = h->strength[VpMeshSideBeyond(h->mesh, cell, side) / 2];

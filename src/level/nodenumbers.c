@@ -82,7 +82,7 @@ static void FindBlock(const Numbering *w, int32_t cell, int32_t block[ENTITIES])
 }
 
 /* around[m] = the cell that lies beyond the entity along the directions of the bits m, reached from side to side. Returns bits of the m
-   that exist, whatever way leads there. */
+   that exist, by whatever path. */
 static unsigned FindAround(const Numbering *w, int32_t cell, int entity, int32_t around[AROUND])
 {
   const int dim = w->mesh->dim;

@@ -1,4 +1,4 @@
-/* The element restriction: the nodes of cells, and the ways between vectors with an entry per node and vectors of a level.
+/* The element restriction: the nodes of cells, and how values move between vectors with an entry per node and vectors of a level.
 
    A continuous function has the degree of the cells and is given by its values at their nodes, a grid of points. Let Z gather the
    values of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell,

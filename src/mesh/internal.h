@@ -133,11 +133,11 @@ static inline PetscBool VpIsIn(VpRange range, int64_t position)
   return (PetscBool)(range.first <= position && position < range.last);
 }
 
-/* The ghosts of own cells, in the four groups that mesh.h draws: face neighbours; the rest of two
+/* The ghosts of own cells, of the four kinds that mesh.h draws: face neighbours; the rest of two
    layers, and the cells of `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep,
-   extra: NULL where there are none. Each group is sorted; group g ends at end[g] of halo->key. */
+   extra: NULL where there are none. Each kind is sorted; kind g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, VpRange own, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
-PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4]); /* sorts the groups of such a set, from start on */
+PetscErrorCode VpHaloSort(VpCellSet *halo, int32_t start, const int32_t end[4]); /* sorts the kinds of such a set, from start on */
 /* adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1 */
 PetscErrorCode VpAddAround(VpLattice, VpRange own, PetscBool corners, int64_t cell, VpCellSet *);
 
@@ -235,7 +235,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt starts[], const V
 /* geometry.c, parents.c */
 PetscErrorCode VpGeometryDestroy(VpGeometry *);
 PetscErrorCode VpRelationDestroy(VpRelation *);
-/* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose groups are known */
+/* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose kinds of cells are known */
 PetscErrorCode VpMeshSetExchange(VpMesh, PetscSFNode owner[]);
 /* the zone (VpGeometry.zone) of the cell with this coordinate among 2^bits cells */
 static inline int VpZoneOf(int bits, int32_t coord)

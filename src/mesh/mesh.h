@@ -1,7 +1,7 @@
 /* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays on every rank.
 
    Cells are numbered along the space-filling curve (VpLattice). A rank owns a piece of the curve. Its local cells are these own cells in
-   the order of the curve, and then ghosts in groups; each group is sorted along the curve:
+   the order of the curve, and then ghosts by kind; each kind is sorted along the curve:
 
      h h h h h h h h       local numbers      cells
      h s s s s s s h       [0, nown)       o  own ones
@@ -163,7 +163,7 @@ static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 }
 
 /* How a box is cut: into 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits. The bits of mask[d] are
-   those of the coordinate in direction d. From the highest bit down, z, y and x take bits in turn, until they have all of theirs:
+   those of the coordinate in direction d. From the highest bit down, z, y and x take one bit each, until they have all of theirs:
 
      bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
 
@@ -175,7 +175,7 @@ typedef struct {
 
 /* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c) but not trees
    (trees/coarsenclasses.c); FULL halves all directions of all boxes; WHOLE is LOCAL, but ends where boxes would merge. */
-typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE, VP_COARSEN_WAYS } VpCoarsen;
+typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE, VP_COARSEN_RULES } VpCoarsen;
 
 /* What merges along a direction of a box: nothing; its cells, two by two; or the box, which has one cell there, as the lower or the upper
    one of two. */
@@ -207,8 +207,8 @@ struct VpLattice_ {
   uint8_t      *parity;     /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
   uint8_t      *seam;       /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
   PetscBool     alternates; /* Patches of a colour, by parity and seam, are disjoint. If not, there are no patches. */
-  PetscReal     thinnest[3];           /* least size of a cell in every direction */
-  VpCoarsening *step[VP_COARSEN_WAYS]; /* NULL until VpLatticeCoarsen */
+  PetscReal     thinnest[3];            /* least size of a cell in every direction */
+  VpCoarsening *step[VP_COARSEN_RULES]; /* NULL until VpLatticeCoarsen */
   PetscReal    *a; /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
 };
 static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
@@ -528,7 +528,7 @@ typedef struct {
                                          lowest cell; NULL: 0, and in a selection */
   uint8_t *side;                      /* [n][2 dim] VpSide; NULL in a selection */
   uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_MODE_REPLACE only if the patch is replaceable */
-  uint8_t *cover;                     /* [c / VP_COVER_COLORS][nlocal] bit c % VP_COVER_COLORS: a patch of colour c holds the cell */
+  uint8_t *cover;                     /* [c / VP_COVER_COLORS][nlocal] bit c % VP_COVER_COLORS: a patch of colour c has the cell */
   int32_t *whole;                     /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
 static inline size_t VpPatchesCovers(const VpPatches *patches) /* how many covers there are */
@@ -546,8 +546,8 @@ static inline int VpVertexDigit(VpMesh mesh, int32_t cell, int d)
   if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 0;
   return 2 - ((at ^ (L->parity ? L->parity[box] >> d : 0)) & 1);
 }
-/* corners.c: the patches that hold a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
-   degrees or more; or those that hold a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
+/* corners.c: the patches that have a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
+   degrees or more; or those that have a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
 typedef enum { VP_NEAR_CORNERS, VP_NEAR_ENDS } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
 /* the first patch of [first, last) that is mixed, or last. Requires: they are of a colour, and touch ghosts all or none */

@@ -17,7 +17,8 @@
 /* From this n on the cycle uses the thin basis. In 2D the rounding errors of n = 4 would cost iterations. */
 #define VP_THIN_FROM(dim) ((dim) == 3 ? 4 : 5)
 
-/* Orthonormal: functions are even and odd in turn, phihat_i(1-x) = (-1)^i phihat_i(x). From i = 4 on, value and slope vanish at both ends.
+/* Orthonormal: functions are alternately even and odd, phihat_i(1-x) = (-1)^i phihat_i(x). From i = 4 on, value and slope vanish at both
+   ends.
 
    Thin: functions 0 and 1 carry value and slope at 0, the last two functions carry those at 1, and all others have neither at either end.
    phihat_{n-1-i}(x) = phihat_i(1-x). Below n = VP_THIN_LEAST the orthonormal basis takes its place.

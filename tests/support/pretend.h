@@ -45,15 +45,15 @@ static PetscErrorCode PretendBegin(VpLink link, const VpMessages *m, const void 
 {
   PetscFunctionBeginUser;
   if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));
-  for (int way = 0; way < VP_WAYS; way++) {
-    for (int i = 0; i < m->n[way]; i++) {
-      char             *data = (char *)m->data[way] + (size_t)m->start[way][i] * m->block;
-      const PetscMPIInt bytes = (PetscMPIInt)((size_t)(m->start[way][i + 1] - m->start[way][i]) * m->block);
+  for (int end = 0; end < VP_BOTH; end++) {
+    for (int i = 0; i < m->n[end]; i++) {
+      char             *data = (char *)m->data[end] + (size_t)m->start[end][i] * m->block;
+      const PetscMPIInt bytes = (PetscMPIInt)((size_t)(m->start[end][i + 1] - m->start[end][i]) * m->block);
       MPI_Request      *request = &pretended_link.request[pretended_link.n++];
 
       PetscCheck(pretended_link.n <= 512, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More messages under way than this test provides for");
-      if (way == VP_OUT) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
-      else PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
+      if (end == VP_OUT) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[end][i], 0, pretended_link.comm, request));
+      else PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[end][i], 0, pretended_link.comm, request));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

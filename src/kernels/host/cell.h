@@ -15,7 +15,7 @@ INLINE PetscErrorCode CheckTraces(const VpView *view, const int n, int dense)
    beyond side s. */
 typedef struct {
   const REAL *line[DIM]; /* the lines from which this was made */
-  int         even[DIM]; /* the line is its own mirror image and functions are even and odd in turn: half of D vanishes */
+  int         even[DIM]; /* the line is its own mirror image and functions are alternately even and odd: half of D vanishes */
   V           D[VP_MAX_N][VECTORS], C[2][VP_MAX_N][VECTORS];
 } XColumns;
 

@@ -7,7 +7,7 @@
 typedef struct {
   const REAL *F[W];     /* F, B, lambda of every lane */
   int         agree;    /* the lanes have the same tables */
-  int         mirrored; /* the lanes agree, and modes are even and odd in turn */
+  int         mirrored; /* the lanes agree, and modes are alternately even and odd */
   V          *lanes[2]; /* F and B with one matrix per lane, unless the lanes agree */
 } Table;
 

@@ -210,7 +210,7 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
   PetscCall(PetscFree2(L->shape_of, L->start));
   PetscCall(PetscFree(L->near));
   PetscCall(PetscFree2(L->parity, L->seam));
-  for (int how = 0; how < VP_COARSEN_WAYS; how++) {
+  for (int how = 0; how < VP_COARSEN_RULES; how++) {
     if (L->step[how]) PetscCall(VpCoarseningDestroy(L->step[how]));
     PetscCall(PetscFree(L->step[how]));
   }

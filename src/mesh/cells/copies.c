@@ -1,5 +1,5 @@
 /* A mesh that has every local cell n times, for work on n vectors at once. The neighbours of copy k are copies k of the neighbours. Each of
-   the mesh's groups of cells has all cells of copy 0, then those of copy 1, and so on:
+   the mesh's kinds of cells has all cells of copy 0, then those of copy 1, and so on:
 
      own | face | ...   of one     ->   own own own | face face face | ...   of three */
 #include "../internal.h"
@@ -11,10 +11,10 @@ static int32_t CopyOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
 {
   const int32_t end[] = {mesh->nown, mesh->nface, mesh->nsweep, mesh->nhalo, mesh->nlocal};
   int32_t       first = 0;
-  int           group = 0;
+  int           kind = 0;
 
-  while (cell >= end[group]) first = end[group++];
-  return n * first + k * (end[group] - first) + cell - first;
+  while (cell >= end[kind]) first = end[kind++];
+  return n * first + k * (end[kind] - first) + cell - first;
 }
 
 /* the same of a cell; other codes stay */

@@ -6,10 +6,10 @@
 #include "../../base/threads.h"
 #include <string.h>
 
-/* Patches are sorted by class: by colour, then by whether they touch a ghost, then by shape: all sides interior, every side wholly of one
-   kind, cells turned, or mixed. */
-enum { INTERIOR, PURE, TURNED, MIXED, NSHAPE };
-enum { NCLASS = VP_MOST_COLORS * 2 * NSHAPE, NONE = NCLASS };
+/* Patches are sorted by class: by colour, then by whether they touch a ghost, then by what lies beyond their sides: cells beyond all sides,
+   one kind beyond every side, cells that are turned, or mixed sides. */
+enum { INTERIOR, PURE, TURNED, MIXED, NBEYOND };
+enum { NCLASS = VP_MOST_COLORS * 2 * NBEYOND, NONE = NCLASS };
 
 /* What is near a cell, as bits. No bit is set for most cells; a patch whose first cell is such a cell is an inner one: its cells and what
    lies beyond its sides are of one box and own. */
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void StepTogether(VpMesh mesh, int 
   }
 }
 
-/* Finds the 2^dim cells around the upper corner of `first`. False unless all ways to a cell lead to the same one, and all are in
+/* Finds the 2^dim cells around the upper corner of `first`. False unless all paths to a cell lead to the same one, and all are in
    [0, nsweep). */
 static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
 {
@@ -106,9 +106,9 @@ static VpSide ClassifySide(VpMesh mesh, const Patch *p, int side, uint8_t *mixed
   return VP_SIDE_MIXED;
 }
 
-static inline uint16_t ClassOf(int color, PetscBool ghost, int shape)
+static inline uint16_t ClassOf(int color, PetscBool ghost, int beyond)
 {
-  return (uint16_t)((color * 2 + ghost) * NSHAPE + shape);
+  return (uint16_t)((color * 2 + ghost) * NBEYOND + beyond);
 }
 
 typedef struct {
@@ -145,16 +145,16 @@ static inline int ColorOf(const Search *search, int32_t first)
 static void SetClass(const Search *search, int color, PetscBool turned, Patch *p)
 {
   PetscBool ghost = PETSC_FALSE;
-  int       shape = turned ? TURNED : INTERIOR;
+  int       beyond = turned ? TURNED : INTERIOR;
 
   for (int i = 0; i < 1 << search->mesh->dim; i++) {
     if (search->near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * search->mesh->dim; side++) {
-    if (p->side[side] != VP_SIDE_INTERIOR) shape = PetscMax(shape, PURE);
+    if (p->side[side] != VP_SIDE_INTERIOR) beyond = PetscMax(beyond, PURE);
   }
-  if (p->mixed) shape = MIXED;
-  p->cls = ClassOf(color, ghost, shape);
+  if (p->mixed) beyond = MIXED;
+  p->cls = ClassOf(color, ghost, beyond);
 }
 
 /* fills the patch at the upper corner of `first`; its class is NONE if there is none */
@@ -293,10 +293,10 @@ static void SetStarts(Search *search, int32_t pieces)
 
   patches->n = 0;
   for (int cls = 0; cls < NCLASS; cls++) {
-    const int color = cls / (2 * NSHAPE);
+    const int color = cls / (2 * NBEYOND);
 
-    if (cls % (2 * NSHAPE) == 0) patches->start[color] = patches->n;
-    if (cls % (2 * NSHAPE) == NSHAPE) patches->inner[color] = patches->n;
+    if (cls % (2 * NBEYOND) == 0) patches->start[color] = patches->n;
+    if (cls % (2 * NBEYOND) == NBEYOND) patches->inner[color] = patches->n;
     for (int32_t piece = 0; piece < pieces; piece++) {
       const int32_t count = search->count[piece][cls];
 
@@ -320,7 +320,7 @@ static void StorePatch(VpPatches *patches, int32_t nlocal, const Patch *p, int32
 {
   const int ncell = 1 << patches->dim, nside = 2 * patches->dim;
 
-  CoverCells(patches, nlocal, p->cls / (2 * NSHAPE), p->cell);
+  CoverCells(patches, nlocal, p->cls / (2 * NBEYOND), p->cell);
   memcpy(patches->cell + (size_t)ncell * at, p->cell, ncell * sizeof(*p->cell));
   memcpy(patches->side + (size_t)nside * at, p->side, nside);
   if (patches->frame) memcpy(patches->frame + (size_t)ncell * at, p->frame, ncell);

@@ -7,7 +7,7 @@ typedef struct {
   PetscMPIInt  size, rank;
   VpLattice    lattice;
   int64_t     *start;        /* [size + 1] where every rank's cells begin */
-  VpCellSet    all;          /* own cells along the curve, then ghosts in the groups of VpHaloCreate */
+  VpCellSet    all;          /* own cells along the curve, then ghosts by the kinds of VpHaloCreate */
   int32_t      nown, end[4]; /* where these end in `all` */
   int32_t     *leaf;         /* [nown] as in VpMesh */
   VpCellSet    sweep, extra; /* cells that the finer level needs: leaves at its ends, parents */

@@ -195,15 +195,15 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
    Trees are coarsened as they are refined, all together. *merges: boxes merge */
 static PetscErrorCode ChooseCoarsening(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
-  const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
+  const VpCoarsen     rules[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
   const VpCoarsening *step = mesh->relation ? mesh->relation->step : NULL;
 
   PetscFunctionBegin;
   *how = mesh->geometry->domain->trees ? VP_COARSEN_FULL : VP_COARSEN_WHOLE;
   *merges = (PetscBool)(step && step->box);
-  for (size_t i = *how == VP_COARSEN_FULL ? 2 : 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !(step && step->coarse); i++) {
-    *how = ways[i];
-    PetscCall(VpLatticeCoarsen(lattice, ways[i], &step));
+  for (size_t i = *how == VP_COARSEN_FULL ? 2 : 0; i < PETSC_STATIC_ARRAY_LENGTH(rules) && !(step && step->coarse); i++) {
+    *how = rules[i];
+    PetscCall(VpLatticeCoarsen(lattice, rules[i], &step));
     *merges = (PetscBool)(step->box != NULL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,13 +98,13 @@ static PetscBool IsRepresentable(PetscReal x)
 static PetscBool IsSizeRepresentable(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;
-  PetscBool holds = PETSC_TRUE;
+  PetscBool fits = PETSC_TRUE;
 
   for (PetscInt d = 0; d < dim; d++) {
     volume *= h[d];
-    holds = holds && IsRepresentable(h[d]) && IsRepresentable(h[d] * h[d]) && IsRepresentable(volume);
+    fits = fits && IsRepresentable(h[d]) && IsRepresentable(h[d] * h[d]) && IsRepresentable(volume);
   }
-  return holds;
+  return fits;
 }
 
 PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)

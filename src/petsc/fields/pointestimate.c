@@ -189,9 +189,9 @@ static void TakeHalf(const Estimate *e, int half, const double from[], double to
   const int n = e->n;
   double    between[FACE];
 
-  for (int way = 0; way < e->dim - 1; way++) {
-    const int     stride = way ? n : 1;
-    const double *A = e->m->half + (half >> way & 1) * n * n, *in = way ? between : from;
+  for (int bit = 0; bit < e->dim - 1; bit++) {
+    const int     stride = bit ? n : 1;
+    const double *A = e->m->half + (half >> bit & 1) * n * n, *in = bit ? between : from;
 
     for (int t = 0; t < e->face; t++) {
       const int q = t / stride % n;

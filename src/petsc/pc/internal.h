@@ -6,7 +6,7 @@
 /* the requested precision and the choice of `auto` */
 typedef struct {
   VPatchDGPrecision asked;
-  PetscBool         holds;    /* Single precision can represent the operator. */
+  PetscBool         fits;     /* Single precision can represent the operator. */
   char              hint[32]; /* auto: KSP type from the options, or empty */
   PetscBool         chosen;   /* auto has set the cycle's precision. */
   PetscObjectId     by;       /* KSP of this choice; 0: unknown; -1: none, and no later KSP changes the choice */
@@ -77,7 +77,7 @@ static inline const char *VpCycleName(VpCycleType type)
 /* options.c. Ensures: errors unless the options are compatible with each other and with the problem. */
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
-void           PCVPatchDGSettleSweeps(PC); /* sets the cycle's number of pre- and post-smoothing sweeps */
+void           PCVPatchDGChooseSweeps(PC); /* sets the cycle's number of pre- and post-smoothing sweeps */
 PetscErrorCode VpCheckPatches(VpMesh, VpSpace, VpResidual, const char type[]);
 PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
@@ -86,7 +86,7 @@ PetscErrorCode PCVPatchDGReadHint(PC);
 PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
 PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 /* Fixes the precision because the user is about to get the coarse KSP, which would be lost if the cycle were built again. */
-PetscErrorCode PCVPatchDGSettlePrecision(PC);
+PetscErrorCode PCVPatchDGChoosePrecision(PC);
 PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 
 /* doctor.c: prints the kind of the metric's means, and why, for -ksp_view and the doctor */

@@ -59,7 +59,7 @@ static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCVPatchDGSettleSweeps(PC pc)
+void PCVPatchDGChooseSweeps(PC pc)
 {
   const PC_VPatchDG *data = pc->data;
   VpCycleOptions    *o = &PCVPatchDGData(pc)->options;
@@ -79,7 +79,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
-  PCVPatchDGSettleSweeps(pc);
+  PCVPatchDGChooseSweeps(pc);
   PetscCall(VpCheckPatches(mesh, o->space, o->residual, PCVPATCHDG));
   if (VpMeshIsAdaptive(mesh)) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));

@@ -41,7 +41,7 @@ static PetscErrorCode ChoosePrecision(PC_VPatchDG *data, const char type[], Pets
   }
   if (part)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
-  else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
+  else if (!choice->fits) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
   else if (!VpKSPKeepsResidual(type)) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
@@ -72,8 +72,8 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, Petsc
   const double k = problem->degree;
 
   PetscFunctionBegin;
-  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && VpPCBaseSpreadIsSingle(&data->inverse) &&
-                  data->inverse.hold >= LEAST_HOLD;
+  choice->fits = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && VpPCBaseSpreadIsSingle(&data->inverse) &&
+                 data->inverse.hold >= LEAST_HOLD;
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;
@@ -103,7 +103,7 @@ static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
+PetscErrorCode PCVPatchDGChoosePrecision(PC pc)
 {
   PC_VPatchDG *data = pc->data;
 

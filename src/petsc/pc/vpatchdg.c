@@ -160,7 +160,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   const VpCycleOptions *o = cycle ? &cycle->options : &data->options;
 
   PetscFunctionBegin;
-  PCVPatchDGSettleSweeps(pc);
+  PCVPatchDGChooseSweeps(pc);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(cycle ? cycle->chosen.type : o->type), o->pre, o->post, VPatchDGSpaces[o->space],
                                    VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
@@ -336,7 +336,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   if (!PCVPatchDGData(pc)->inverse.built) {
-    PetscCall(PCVPatchDGSettlePrecision(pc));
+    PetscCall(PCVPatchDGChoosePrecision(pc));
     PetscCall(VpPCBaseMeet(pc, NULL));
   }
   PetscCall(VpCoarseGetKSP(PCVPatchDGData(pc)->cycle->coarse, ksp));
