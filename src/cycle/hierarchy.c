@@ -184,8 +184,8 @@ static PetscErrorCode CoarsenLevel(VpCycle cycle, VpLevel level, Step *step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the level that has just been made is the last one, since the next one would join coefficients that are too different, or (ends)
-   there is none, and they are too different now. Thin cells are merged first. */
+/* Whether the level that has just been made has to be the last one: the next one would join coefficients that differ too much or, where
+   there is no next one (ends), its own coefficients do. Thin cells are merged first. */
 static PetscBool IsTooRough(VpCycle cycle, VpLevel level, const Step *step, PetscBool ends)
 {
   const double    few = pow(VP_FEW_CELLS_ALONG, level->mesh->dim);

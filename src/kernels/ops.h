@@ -143,13 +143,13 @@ typedef struct {
   PetscInt            gather_cells; /* A level gathers on fewer ranks if each has fewer cells than this ... */
   PetscInt            gather_unknowns; /* ... or fewer unknowns than this. */
   double              most_columns;    /* unknowns per rank, of all right-hand sides that a cycle works on at once */
-  double              unlike;          /* time of an iteration in which patches differ, divided by that where those of a box are alike */
-  double              most_dense;      /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
-  PetscBool           coarse_stays; /* No rank gathers the coarsest level for a dense inverse; sweeps are preferred to a KSP on the host. */
-  PetscBool           coarse_fits;  /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */
-  PetscBool           sorts_patches; /* The backend finds by itself which patches at a level's end are replaceable. */
-  PetscBool           rehearses;     /* A first solve waits for kernels and records, so set-up runs through one. */
-  PetscBool           gpu_flops;     /* PETSc counts the flops as those of a GPU. */
+  double    unlike;        /* time of an iteration in which all patches differ, divided by that of one in which those of a box are equal */
+  double    most_dense;    /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
+  PetscBool coarse_stays;  /* No rank gathers the coarsest level for a dense inverse; sweeps are preferred to a KSP on the host. */
+  PetscBool coarse_fits;   /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */
+  PetscBool sorts_patches; /* The backend finds by itself which patches at a level's end are replaceable. */
+  PetscBool rehearses;     /* A first solve waits for kernels and records, so set-up runs through one. */
+  PetscBool gpu_flops;     /* PETSc counts the flops as those of a GPU. */
 } VpPrefers;
 
 /* Memory and kernels of one kind of processor. Work runs in the order in which it is given. Slots that return values to the host wait for

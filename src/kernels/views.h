@@ -118,8 +118,8 @@ VP_SIZE int VpMetricShape(int dim, int components)
 {
   return components + dim * (VpMetricRows(dim, components) - 1);
 }
-/* cells beyond a side at most, of a mesh that has so many sides that hang */
-enum { VP_MOST_BEYOND = 24 }; /* of all sides */
+/* most cells beyond one side, where `hanging` sides of the mesh hang; most cells beyond all sides of a cell */
+enum { VP_MOST_BEYOND = 24 };
 VP_SIZE int VpMostBeyond(int dim, int hanging)
 {
   return hanging ? 1 << (dim - 1) : 1;

@@ -90,8 +90,8 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
 }
 
-/* The part of the reaction that the line along d has. Where cells have their own, one direction has all of it; if it is relative, it is
-   rounded as coefficients are. */
+/* The share of the reaction in the line along d. Where cells have reactions of their own, one direction has all of it. A relative reaction
+   is rounded as coefficients are. */
 static double ReactionOf(const VpLines *lines, int32_t cell, int d)
 {
   const VpLevel level = lines->level;

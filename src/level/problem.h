@@ -4,7 +4,7 @@
 
 /* the numbers that cells have apart from a, in this order */
 typedef struct {
-  int reaction; /* 1: c of the cell, of which the problem's c is the mean; 0: that is c of all cells */
+  int reaction; /* 1: each cell has its own c, and the problem's c is their mean; 0: the problem's c is that of all cells */
   int sides;    /* 2 dim: a alpha of the cell's sides, 0 where a side has none; 0: alpha is that of boundaries */
 } VpApart;
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown][VpProblemWidth] ([nlocal] in a level's own

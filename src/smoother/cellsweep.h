@@ -4,8 +4,8 @@
 #include "../level/level.h"
 
 typedef struct VpCellSweep_ *VpCellSweep;
-/* ratio: the cells of patches whose coefficient is somewhere more than so many times the cell's own are swept; less than 1: all cells.
-   Collective */
+/* The cells of a patch are swept if, in one of them, the patch's coefficient is more than `ratio` times the cell's own; ratio < 1: all
+   cells are. Collective */
 PetscErrorCode VpCellSweepCreate(VpLevel, double ratio, VpCellSweep *);
 PetscErrorCode VpCellSweepDestroy(VpCellSweep *);
 PetscInt       VpCellSweepCells(VpCellSweep);                                    /* of all ranks that are swept */

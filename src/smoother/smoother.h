@@ -47,7 +47,7 @@ PetscInt       VpSmootherCells(VpSmoother); /* the number of these cells, on all
 /* Sweeps over all colours, then again over the patches near corners; in opposite order if `reverse`. Fetches the ghosts of b and x that it
    reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
-/* Sweeps over the patches near a level's end instead of all, likewise. */
+/* the same over the patches near a level's end */
 PetscErrorCode VpSmootherSweepEnds(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
 
 /* One sweep from zero as a preconditioner M. VpOneSweepBegin gives the vector that r enters (VpVectorEnter, VpVectorEnterResidual). */

@@ -71,7 +71,8 @@ static PetscErrorCode SweepOtherBatches(void *run)
   return SweepBatches((const Run *)run, PETSC_TRUE);
 }
 
-/* Solves on the colour's patches in [first, last), in any order. Later batches run beside the first one, which has the most patches. */
+/* Solves on the colour's patches in [first, last), in any order. Later batches run at the same time as the first one, which has the most
+   patches. */
 static PetscErrorCode SweepPatches(Run *run, int32_t first, int32_t last)
 {
   const VpBackend *backend = run->smoother->level->backend;

@@ -19,7 +19,7 @@ VP_SIZE int VpTurnPoint(int n, int turn, int i)
 
   return (turn & 1 ? n - 1 - s : s) + n * (turn & 2 ? n - 1 - t : t);
 }
-/* the direction of the cell beyond that lies along direction d, and whether it runs the other way when coordinates go on beyond the side */
+/* the direction of the cell beyond a side that lies along the cell's direction d, and whether it runs the other way */
 VP_SIZE int VpTurnAxis(int side, int turn, int d)
 {
   const int normal = VpTurnSide(side, turn) / 2, i = (d - (d > side / 2)) ^ (turn & VP_TURN_SWAP) / VP_TURN_SWAP;
@@ -43,8 +43,8 @@ VP_SIZE void VpTurnCross(int dim, const int32_t n[], int side, int turn, const i
   }
 }
 
-/* How a cell lies in other directions than its own, those of a patch or of a cell beside it. A frame is a number of bits, and 0 where both
-   are the same:
+/* How the directions of a cell lie along the axes of a patch, or along the directions of a cell beyond its side. A frame is a number of
+   bits, and 0 where both are the same:
 
      bit 5       The cell's directions but the first lie along the axes that are left in descending order, not in ascending order.
      bits 3, 4   the axis along which the cell's first direction lies

@@ -32,7 +32,7 @@ INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind)
   return (const REAL *)view->traces + (end * 2 + kind) * nt;
 }
 
-/* to[i] = value i, along the axes on which a cell has a frame, of the cell's values u; back: the other way */
+/* to = the values u of a cell with a frame, in the order of the axes; back: from that order to the cell's own */
 OUTLINE void TurnValues(const int n, int nt, int frame, int back, const REAL *u, REAL *to)
 {
   int  at[3][VP_MAX_N];

@@ -59,10 +59,9 @@ struct VpMetric_ {
   PetscBool trees;     /* The boxes are trees. */
   double    boxes;     /* kappa where D is the mean over the cell's box, estimated from means over cells */
   double    variation; /* largest quotient of G_dd at two points of a cell */
-  double    uneven;  /* largest quotient of the aspect ratios of two cells of a box, as the cycle sees them: along two directions; of trees
-                              0: cells merge alike there in any case */
-  double    penalty; /* largest penalty that a cell needs for a definite A; 0: not computed */
-  PetscInt  raised;  /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
+  double    uneven;    /* largest quotient of the aspect ratios, as the cycle sees them, of two cells of a box; 0 for trees */
+  double    penalty;   /* largest penalty that a cell needs for a definite A; 0: not computed */
+  PetscInt  raised;    /* number of cells of all ranks that have a larger penalty than the problem's, for this reason */
 };
 /* store.c. Collective. Gives a metric G and H, which its backend has made, in the least memory that stores them. large: G, H */
 PetscErrorCode VpMetricStore(VpMesh, const VpMaking *, VpArrays large[2], VpMetric);

@@ -231,7 +231,7 @@ static void ChoosePairs(Rule *rule)
   for (int32_t i = 0; i < 3 * rule->nbox; i++) rule->pair[i].chosen = (PetscBool)(rule->pair[i].size > 0 && rule->pair[i].ratio <= most);
 }
 
-/* Of pairs of boxes that overlap the lowest merge, and so on upwards. */
+/* Chosen pairs may share boxes. In every row of such pairs, keeps the lowest pair and every second one above it. */
 static void DropOverlaps(Rule *rule)
 {
   for (int32_t i = 0; i < 3 * rule->nbox; i++) {

@@ -193,7 +193,7 @@ static PetscErrorCode MeetInBuckets(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sides of the domain at its lower and at its upper end in direction d are the same, moved. */
+/* Joins the boxes at the lower end of direction d with those at the upper end. Ensures: an error unless they face one another. */
 static PetscErrorCode JoinPeriodic(Grid *g, int d)
 {
   int32_t      n[2] = {0, 0}, met = 0, i;

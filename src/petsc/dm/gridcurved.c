@@ -162,7 +162,7 @@ static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the places of own cells among those of all ranks, of which each rank has the vertices for a while. */
+/* Finds the places of own cells. Meanwhile each rank has the vertices of all ranks' cells. */
 static PetscErrorCode FindPlaces(Cells *c, VpUserGrid *grid)
 {
   PetscInt    total, *corner, before = 0;

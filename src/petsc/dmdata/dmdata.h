@@ -102,13 +102,13 @@ typedef struct {
   VPatchDGBasis            basis;                       /* never `auto` once the DM is set up */
   VpPointFunction          coefficient_at, reaction_at; /* a and c at points */
   PetscBool                serial;                      /* one thread at a time calls functions of points, and the map */
-  PetscReal        jump;     /* From this quotient of a number of coefficient_at at two points of a cell on, the cell has a mean. 0: none */
-  VpPrecision      geometry; /* of the numbers of a metric */
-  VPatchDGBackend  backend;
-  VpAskedTransport transport;
-  PetscInt         local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
-  PetscBool        at_point, at_sphere; /* The point or the sphere was given. */
-  PetscReal        point[3], sphere[4]; /* [dim]; centre [dim], radius */
+  PetscReal                jump;     /* Cells where a number of coefficient_at changes by more than this factor have its mean. 0: none */
+  VpPrecision              geometry; /* of the numbers of a metric */
+  VPatchDGBackend          backend;
+  VpAskedTransport         transport;
+  PetscInt                 local_levels;        /* number of refinements by DMSetUp() at a point or a sphere */
+  PetscBool                at_point, at_sphere; /* The point or the sphere was given. */
+  PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* origin of the settings */
   PetscBool dim_by_default;      /* Nobody has set the dimension, so it is 3. */
   PetscBool robin_typed;         /* The option -dm_vpatchdg_robin was given. */

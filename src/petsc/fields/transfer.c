@@ -35,7 +35,8 @@ static void CoverCell(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t 
   }
 }
 
-/* y = x times, or for `divide` by, the roots of a DM whose cells are mapped, which leads to the basis of boxes and back. Else y = x. */
+/* y = x times the roots of a DM whose cells are mapped, which leads to the basis of boxes; divide: x divided by them, which leads back.
+   Without a map y = x. */
 static PetscErrorCode ScaleByRoots(DM dm, PetscBool divide, const double x[], double y[])
 {
   const size_t  n = (size_t)DMVPatchDGData(dm)->mesh->nown * (size_t)DMVPatchDGCellSize(dm);

@@ -29,7 +29,7 @@ typedef struct {
 /* What a preconditioner of a continuous operator has in addition: vectors are nodal, and enter and leave the cycle by an element
    restriction (level/nodes.h). Entries that no cell has are `loose`: their rows are those of the identity, up to a factor. */
 typedef enum { VP_JACOBI_AUTO, VP_JACOBI_NONE, VP_JACOBI_AFTER, VP_JACOBI_BOTH } VpJacobiSteps;
-/* the unknowns and places of a DMPLEX, of which cells are made; 0: none */
+/* identifies the unknowns and the places of a DMPLEX from which cells were made; 0: none */
 typedef struct {
   PetscObjectId    section, coordinates;
   PetscObjectState state; /* of the coordinates */
@@ -40,12 +40,12 @@ struct VpContinuous_ {
   PetscInt     *node;            /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
   double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
-  VpElementsKey elements;        /* then: of the DMPLEX of which they were made */
+  VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
   PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
   VpNodes       nodes;           /* NULL until set up */
-  VpOperator    op;              /* of which the weights are */
+  VpOperator    op;              /* the operator whose weights these are */
   VpNodeMeans   means;
   PetscReal     scale;      /* median of the quotients of the diagonals of A and of the mesh's form ... */
   PetscReal     spread[2];  /* ... and the least and the largest of them; 0: A has no diagonal */
@@ -103,8 +103,8 @@ static inline PetscBool VpPCBaseSpreadIsSingle(const VpPCBase *inverse)
 /* pcbase.c: sets the PC's data and operations */
 void VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
 #define VP_SMALL 1e-4 /* Sweeps in single precision lose reactions below this fraction of a/h^2. */
-/* setup.c: tests whether constants are the null space without the reaction, and the reaction, which is range[0] then, is below this
-   fraction of a/h^2 */
+/* setup.c: tests whether constants are the null space of the operator without its reaction, and whether the reaction, which is range[0]
+   then, is below this fraction of a/h^2 */
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *, PetscReal share);
 /* Prints scale and shift of the Pmat unless they are 1 and 0. */
 PetscErrorCode VpPCBaseView(PC, PetscViewer);
