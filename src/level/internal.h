@@ -31,9 +31,6 @@ typedef struct {
   PetscInt    *column;
   PetscScalar *value;
 } VpRow;
-typedef struct {
-  double slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], weight[VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* as in VpMetricView */
-} VpMetricBasis;
 typedef struct VpRows_ VpRows;
 struct VpRows_ {
   VpLevel level;

@@ -76,3 +76,8 @@ PetscErrorCode VpMetricCompareBoxes(VpMesh, const VpMadeCell made[], VpMetric);
 /* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */
 PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, const VpBackend *, VpMetric *);
 PetscErrorCode VpMetricDestroy(VpMetric *);
+/* view.c: tables of the Gauss basis as in VpMetricView */
+typedef struct {
+  double slope[VP_MAX_N * VP_MAX_N], end[4 * VP_MAX_N], weight[VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N];
+} VpMetricBasis;
+void VpMetricBasisFill(const VpBasis *gauss, VpMetricBasis *);

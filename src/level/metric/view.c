@@ -13,7 +13,7 @@ void VpMetricSlopes(const VpBasis *gauss, double slope[])
   }
 }
 
-static void FindTables(const VpBasis *gauss, VpMetricBasis *t)
+void VpMetricBasisFill(const VpBasis *gauss, VpMetricBasis *t)
 {
   const int n = gauss->n;
   double    x[VP_MAX_N];
@@ -118,7 +118,7 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   m->traced = VpMeshIsAdaptive(level->mesh) ? level->mesh->nface : level->mesh->nown;
   if (!VpIsDevice(level->backend))
     PetscCall(VpArraysReserve(&level->arrays, (size_t)m->traced * 4 * dim * face * level->real, "traces", (void **)&m->traces));
-  FindTables(&level->basis, &t);
+  VpMetricBasisFill(&level->basis, &t);
   if (metric->first) PetscCall(PlaceParts(level, metric, &t));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.slope, n * n, "coefficient at points", (const void **)&m->slope));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.end, 4 * n, "coefficient at points", (const void **)&m->end));
@@ -204,7 +204,7 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
   VpMetricView       *to = &rows->view.metric;
 
   PetscFunctionBegin;
-  FindTables(&level->basis, &rows->tables);
+  VpMetricBasisFill(&level->basis, &rows->tables);
   rows->view = (VpView){.neighbor = mesh->neighbor, .turn = mesh->turn, .hang = {.n = mesh->faces.n, .face = mesh->faces.face}};
   *to = (VpMetricView){.components = m->components,
                        .spread = m->spread,

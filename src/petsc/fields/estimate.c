@@ -1,235 +1,59 @@
-/* Error estimates of cells from residuals in cells and jumps across sides, in coefficients of the orthonormal basis. The norm of a function
-   is the Euclidean norm of its coefficients. */
+/* Error estimates of cells: residuals in cells and jumps across sides (residuals.c), and what an exact coefficient adds. */
 #include "estimate.h"
 
-typedef struct {
-  DM               dm;
-  VpMesh           mesh;
-  VpBasis          basis;
-  const VpProblem *problem;
-  int              dim, n, ndof, m; /* m: number of functions on a side */
-  double          *u, *a;           /* [nlocal] coefficients of the solution, [nlocal] coefficient a */
-  double          *trace; /* [nlocal][2 dim] coefficient on the cells' sides: a, or the exact coefficient in the middle of the side */
-  double           second[VP_MAX_N * VP_MAX_N], half[2 * VP_MAX_N * VP_MAX_N]; /* second derivative; prolongation to halves */
-  double           x[VP_MAX_N], w[VP_MAX_N], value[VP_MAX_N * VP_MAX_N];       /* [n] Gauss points and weights; [n][n] the basis there */
-  VPatchDGFunction exact;                                                      /* exact coefficient, or NULL: a */
-  VpGivenSides     sides;
-} Estimate;
-
-enum { MOST = VP_MAX_N * VP_MAX_N };
 #define INSIDE 1e-6 /* distance to the side, relative to the cell's size */
-typedef struct {
-  double value[MOST], slope[MOST]; /* coefficients on a side of u and of its outward flux a du/dn */
-} SideTraces;
 
-/* phihat_i'' = sum_j second[j][i] phihat_j */
-static void BuildSecondDerivative(const VpBasis *b, double second[])
+/* Computes the exact coefficient on the sides of own cells. It may jump on a side, so it is evaluated slightly inside. */
+static PetscErrorCode FindTraces(VpMesh mesh, const VpPointCoefficient *exact, void *ctx)
 {
-  const int n = b->n;
-
-  for (int j = 0; j < n; j++) {
-    for (int i = 0; i < n; i++) {
-      second[j * n + i] = -b->stiff[j * n + i];
-      for (int s = 0; s < 2; s++) second[j * n + i] += b->value[s][j] * b->slope[s][i];
-    }
-  }
-}
-
-static double TraceOf(const Estimate *e, int32_t cell, int side)
-{
-  return e->trace[(size_t)cell * (size_t)(2 * e->dim) + (size_t)side];
-}
-
-/* |f + a Lap u - c u| on the cell; f: coefficients, which contain div(a grad u) if the coefficient is exact */
-static double ComputeCellNorm(const Estimate *e, int32_t cell, const double f[])
-{
-  const double *u = e->u + (size_t)cell * e->ndof;
-  double        r[MOST * VP_MAX_N];
-
-  for (int i = 0; i < e->ndof; i++) {
-    r[i] = f[i] - e->problem->reaction * u[i];
-
-    for (int d = 0, stride = 1; d < e->dim && !e->exact; d++, stride *= e->n) {
-      const double h = VpGeometrySize(e->mesh->geometry, cell, d);
-      const int    at = i / stride % e->n;
-
-      for (int j = 0; j < e->n; j++) r[i] += e->a[cell] / (h * h) * e->second[at * e->n + j] * u[i + (j - at) * stride];
-    }
-  }
-  return VpNorm(e->ndof, r);
-}
-
-static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
-{
-  const int     d = side / 2, s = side % 2, stride = (int)PetscPowInt(e->n, d);
-  const double *u = e->u + (size_t)cell * e->ndof, h = VpGeometrySize(e->mesh->geometry, cell, d);
-  SideTraces    t;
-
-  for (int l = 0; l < e->m; l++) {
-    const double *p = u + VpLineStart(e->n, stride, l);
-
-    t.value[l] = t.slope[l] = 0;
-    for (int i = 0; i < e->n; i++) {
-      t.value[l] += e->basis.value[s][i] * p[i * stride] / sqrt(h);
-      t.slope[l] += TraceOf(e, cell, side) * e->basis.slope[s][i] * p[i * stride] / (h * sqrt(h));
-    }
-  }
-  return t;
-}
-
-/* sqrt of half of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 on a face between two cells. side: of cell[0]. half: number of the
-   fine face on the side of cell[large]; -1: the face is the whole side of both */
-static double ComputeFaceNorm(const Estimate *e, const int32_t cell[2], int side, int large, int half)
-{
-  const double h[2] = {VpGeometrySize(e->mesh->geometry, cell[0], side / 2), VpGeometrySize(e->mesh->geometry, cell[1], side / 2)};
-  const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(e->a[cell[0]], e->a[cell[1]]);
-  SideTraces   at[2] = {SideOf(e, cell[0], side), SideOf(e, cell[1], side ^ 1)};
-
-  if (half >= 0) {
-    VpTransferApply(e->dim - 1, e->n, e->half, half, at[large].value);
-    VpTransferApply(e->dim - 1, e->n, e->half, half, at[large].slope);
-  }
-  for (int l = 0; l < e->m; l++) {
-    at[0].slope[l] += at[1].slope[l];
-    at[0].value[l] -= at[1].value[l];
-  }
-  return hypot(sqrt(least / (k * mean)) * VpNorm(e->m, at[0].slope), sqrt(mean * k * (k + 1) / least) * VpNorm(e->m, at[0].value)) /
-         PETSC_SQRT2;
-}
-
-/* norm on a side that hangs: on one face of a fine cell, or on all faces of a coarse cell */
-static double ComputeHangingNorm(const Estimate *e, const VpFace *hang)
-{
-  const PetscBool coarse = (PetscBool)(hang->kind == VP_FACE_COARSE);
-  const int       faces = coarse ? 1 << (e->dim - 1) : 1;
-  double          norm = 0;
-
-  for (int i = 0; i < faces; i++) {
-    const int32_t cell[2] = {hang->cell[0], hang->cell[1 + i]};
-
-    norm = hypot(norm, ComputeFaceNorm(e, cell, hang->side, !coarse, coarse ? i : hang->half));
-  }
-  return norm;
-}
-
-/* at: point q of a cell's side; phi: values of the side's functions there, times sqrt(weight). Returns the weight. */
-static double EvaluatePoint(const Estimate *e, int32_t cell, int side, int q, PetscReal at[3], double phi[])
-{
-  const int    n = e->n, i = q % n, j = q / n;
-  const double weight = e->w[i] * (e->dim == 3 ? e->w[j] : 1);
-  PetscReal    xi[3];
-
-  for (int d = 0, r = q; d < e->dim; d++) {
-    xi[d] = side % 2;
-    if (d == side / 2) continue;
-    xi[d] = e->x[r % n];
-    r /= n;
-  }
-  VpGeometryPoint(e->mesh->geometry, cell, xi, at);
-  for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * e->value[i * n + l % n] * (e->dim == 3 ? e->value[j * n + l / n] : 1);
-  return weight;
-}
-
-/* Adds the norm on a boundary side: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2. */
-static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int32_t beyond, double *norm)
-{
-  const PetscBool value = (PetscBool)(VpConditions[VpDomainSide(e->mesh->geometry->domain, beyond)].given == VP_GIVEN_VALUE);
-  const double    h = VpGeometrySize(e->mesh->geometry, cell, side / 2), a = TraceOf(e, cell, side), k = e->basis.degree,
-               alpha = VpDomainAlpha(e->mesh->geometry->domain, beyond);
-  const SideTraces t = SideOf(e, cell, side);
-  PetscReal        at[3] = {0}, normal[3] = {0};
-  double           phi[MOST], difference[MOST];
+  const int sides = 2 * mesh->dim;
 
   PetscFunctionBegin;
-  normal[side / 2] = side % 2 ? 1 : -1;
-  for (int q = 0; q < e->m; q++) {
-    const double weight = EvaluatePoint(e, cell, side, q, at, phi);
-    PetscScalar  g = 0;
-
-    if (value && e->sides.dirichlet) PetscCall(e->sides.dirichlet(e->dim, at, &g, e->sides.ctx));
-    if (!value && e->sides.flux) PetscCall(e->sides.flux(e->dim, at, normal, &g, e->sides.ctx));
-    difference[q] = -(value ? 1 : a) * PetscRealPart(g) * sqrt(weight * VpGeometryArea(e->mesh->geometry, cell, side));
-    for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (value ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
-  }
-  *norm = hypot(*norm, sqrt(value ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* norm on a cell and its sides that do not hang */
-static PetscErrorCode ComputeNorm(const Estimate *e, int32_t cell, const double f[], double *norm)
-{
-  const double k = e->basis.degree;
-
-  PetscFunctionBegin;
-  *norm = VpGeometryLeast(e->mesh->geometry, cell) / (k * sqrt(e->a[cell])) * ComputeCellNorm(e, cell, f);
-  for (int side = 0; side < 2 * e->dim; side++) {
-    const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * e->dim + side];
-
-    if (next == VP_HANGING) continue;
-    if (next < 0) PetscCall(AddBoundary(e, cell, side, next, norm));
-    else *norm = hypot(*norm, ComputeFaceNorm(e, (int32_t[]){cell, next}, side, 0, -1));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Computes the coefficient on the sides of an own cell. The exact coefficient may jump on the side, so it is evaluated slightly inside. */
-static PetscErrorCode FindTraces(const Estimate *e, int32_t cell)
-{
-  double *trace = e->trace + (size_t)cell * (size_t)(2 * e->dim);
-
-  PetscFunctionBegin;
-  for (int side = 0; side < 2 * e->dim; side++) {
+  for (int32_t i = 0; i < mesh->nown * sides; i++) {
+    const int   side = i % sides;
     PetscReal   xi[3] = {0.5, 0.5, 0.5}, x[3];
-    PetscScalar a = e->a[cell];
+    PetscScalar a = 0;
 
     xi[side / 2] = side % 2 ? 1 - INSIDE : INSIDE;
-    VpGeometryPoint(e->mesh->geometry, cell, xi, x);
-    if (e->exact) PetscCall(e->exact(e->dim, x, &a, e->sides.ctx));
-    trace[side] = PetscRealPart(a);
+    VpGeometryPoint(mesh->geometry, i / sides, xi, x);
+    PetscCall(exact->a(mesh->dim, x, &a, ctx));
+    exact->trace[i] = PetscRealPart(a);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the solution and the coefficient on own cells and on face ghosts. */
-static PetscErrorCode FetchSolution(Estimate *e, Vec x)
-{
-  const size_t       sides = (size_t)(2 * e->dim);
-  const PetscScalar *own;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc3((size_t)e->mesh->nlocal * e->ndof, &e->u, e->mesh->nlocal, &e->a, (size_t)e->mesh->nlocal * sides, &e->trace));
-  PetscCall(VecGetArrayRead(x, &own));
-  PetscCall(PetscArraycpy(e->u, own, (size_t)e->mesh->nown * e->ndof));
-  PetscCall(VecRestoreArrayRead(x, &own));
-  for (int32_t c = 0; c < e->mesh->nown; c++) e->a[c] = e->problem->coefficient ? e->problem->coefficient[c] : 1;
-  for (int32_t c = 0; c < e->mesh->nown; c++) PetscCall(FindTraces(e, c));
-  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, (size_t)e->ndof, MPI_DOUBLE, e->u, e->u + (size_t)e->mesh->nown * e->ndof));
-  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, 1, MPI_DOUBLE, e->a, e->a + e->mesh->nown));
-  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, sides, MPI_DOUBLE, e->trace, e->trace + (size_t)e->mesh->nown * sides));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* an exact coefficient, and what it is compared with at the points of cells */
+typedef struct {
+  VpMesh           mesh;
+  const VpProblem *problem;
+  VPatchDGFunction exact;
+  void            *ctx;
+  int              n, ndof;
+  double           weight[VP_MAX_N];
+} Compared;
 
 /* norm: of (a - own) grad u_h / sqrt(a) on a cell, where a is the exact coefficient. at: points; flux: grad u_h there, which becomes a grad
    u_h. *positive becomes false if a is not a positive number. */
-static PetscErrorCode ComputeCoefficientNorm(const Estimate *e, int32_t cell, const PetscScalar at[], PetscScalar flux[], double *norm,
+static PetscErrorCode ComputeCoefficientNorm(const Compared *e, int32_t cell, const PetscScalar at[], PetscScalar flux[], double *norm,
                                              PetscBool *positive)
 {
-  double term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = VpGeometryVolume(e->mesh->geometry, cell);
+  const int    dim = e->mesh->dim;
+  const double own = VpProblemCoefficient(e->problem, cell, 0), volume = VpGeometryVolume(e->mesh->geometry, cell);
+  double       term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
   PetscFunctionBegin;
   for (int q = 0; q < e->ndof; q++) {
-    PetscScalar a = 0;
-    double      weight = volume;
+    const double weight = volume * VpPointWeight(dim, e->n, e->weight, q);
+    PetscScalar  a = 0;
 
-    PetscCall(e->exact(e->dim, at + q * e->dim, &a, e->sides.ctx));
-    for (int d = 0, r = q; d < e->dim; d++, r /= e->n) weight *= e->w[r % e->n];
-    for (int i = q * e->dim; i < (q + 1) * e->dim; i++) {
-      term[i] = sqrt(weight / a) * (a - e->a[cell]) * flux[i];
+    PetscCall(e->exact(dim, at + q * dim, &a, e->ctx));
+    for (int i = q * dim; i < (q + 1) * dim; i++) {
+      term[i] = sqrt(weight / a) * (a - own) * flux[i];
       flux[i] *= a;
     }
     if (!(a > 0 && a < INFINITY)) *positive = PETSC_FALSE;
   }
-  *norm = VpNorm(e->ndof * e->dim, term);
+  *norm = VpNorm(e->ndof * dim, term);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,96 +82,81 @@ static PetscErrorCode AddDivergence(DM dm, int dim, Vec flux, Vec b)
 
 /* Estimates the error from the approximation of a smooth coefficient by one number per cell. b += div(a grad u_h); term [own cells]: the
    norms of ComputeCoefficientNorm() */
-static PetscErrorCode EstimateCoefficient(const Estimate *e, Vec x, Vec b, PetscReal term[], PetscBool *positive)
+static PetscErrorCode EstimateCoefficient(DM dm, Compared e, Vec x, Vec b, PetscReal term[], PetscBool *positive)
 {
-  const size_t       each = (size_t)e->ndof * (size_t)e->dim;
   const PetscScalar *at;
   PetscScalar       *values;
   Vec                points, flux;
+  double             gauss[VP_MAX_N];
+  size_t             each;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetPoints(e->dm, &points));
+  e.n = e.problem->degree + 1;
+  e.ndof = VpFaceSize(e.n, e.mesh->dim) * e.n;
+  each = (size_t)(e.ndof * e.mesh->dim);
+  VpGauss(e.n, gauss, e.weight);
+  PetscCall(DMVPatchDGGetPoints(dm, &points));
   PetscCall(VecDuplicate(points, &flux));
-  PetscCall(DMVPatchDGGetPointGradients(e->dm, x, flux));
+  PetscCall(DMVPatchDGGetPointGradients(dm, x, flux));
   PetscCall(VecGetArrayRead(points, &at));
   PetscCall(VecGetArray(flux, &values));
-  for (int32_t c = 0; c < e->mesh->nown; c++)
-    PetscCall(ComputeCoefficientNorm(e, c, at + (size_t)c * each, values + (size_t)c * each, &term[c], positive));
+  for (int32_t c = 0; c < e.mesh->nown; c++)
+    PetscCall(ComputeCoefficientNorm(&e, c, at + (size_t)c * each, values + (size_t)c * each, &term[c], positive));
   PetscCall(VecRestoreArray(flux, &values));
   PetscCall(VecRestoreArrayRead(points, &at));
-  PetscCall(AddDivergence(e->dm, e->dim, flux, b));
+  PetscCall(AddDivergence(dm, e.mesh->dim, flux, b));
   PetscCall(VecDestroy(&flux));
   PetscCall(VecDestroy(&points));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of a DM with a metric */
-static PetscErrorCode EstimateMetric(DM dm, Vec x, VPatchDGFunction f, const VpGivenSides *sides, PetscReal eta[])
+static PetscErrorCode CheckEstimate(DM dm, PetscBool exact, const PetscReal eta[])
 {
-  Vec b;
+  const VpMesh     mesh = DMVPatchDGData(dm)->mesh;
+  const VpProblem *problem = &DMVPatchDGData(dm)->op->problem;
 
   PetscFunctionBegin;
-  PetscCall(DMGetGlobalVector(dm, &b));
-  PetscCall(VecZeroEntries(b));
-  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, sides->ctx, b));
-  PetscCall(DMVPatchDGEstimateAtPoints(dm, x, b, sides, eta));
-  PetscCall(DMRestoreGlobalVector(dm, &b));
+  PetscCheck(!problem->metric || !exact, mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGEstimateWithCoefficient(): the DM knows its coefficient at points. Give NULL, or call DMVPatchDGEstimate()");
+  PetscCheck(problem->metric || !problem->tensor, mesh->comm, PETSC_ERR_SUP,
+             "DMVPatchDGEstimate(): the coefficient is a tensor, which estimates know in the Gauss basis only (-dm_vpatchdg_basis gauss)");
+  PetscCall(
+    VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown), "DMVPatchDGEstimate(): eta is NULL: it needs one number per cell"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, PetscReal eta[])
+static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunction a, const VpGivenSides *sides, PetscReal eta[])
 {
-  const PetscScalar *source;
-  double             R[2 * VP_MAX_N * VP_MAX_N];
+  VpPointCoefficient exact = {.a = a};
   PetscBool          positive = PETSC_TRUE;
-  Vec                b;
+  VpMesh             mesh;
+  Vec                b, values, source;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGEstimate()"));
   PetscCall(DMVPatchDGCheckOfCells(dm, "DMVPatchDGEstimate()"));
-  e.dm = dm;
-  e.mesh = DMVPatchDGData(dm)->mesh;
-  e.problem = &DMVPatchDGData(dm)->op->problem;
-  PetscCheck(!e.problem->metric || !e.exact, e.mesh->comm, PETSC_ERR_ARG_INCOMP,
-             "DMVPatchDGEstimateWithCoefficient(): the DM knows its coefficient at points. Give NULL, or call DMVPatchDGEstimate()");
-  PetscCheck(e.problem->metric || !e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
-             "DMVPatchDGEstimate(): the coefficient is a tensor, which estimates know in the Gauss basis only (-dm_vpatchdg_basis gauss)");
-  PetscCall(
-    VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown), "DMVPatchDGEstimate(): eta is NULL: it needs one number per cell"));
-  if (e.problem->metric) {
-    PetscCall(EstimateMetric(dm, x, f, &e.sides, eta));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VpBasisCreateFor(e.problem->quadrature, VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
-  e.dim = e.mesh->dim;
-  e.n = e.basis.n;
-  e.m = (int)PetscPowInt(e.n, e.dim - 1);
-  e.ndof = e.m * e.n;
-  BuildSecondDerivative(&e.basis, e.second);
-  VpGauss(e.n, e.x, e.w);
-  for (int q = 0; q < e.n; q++) VpBasisEvaluate(&e.basis, e.x[q], e.value + q * e.n, NULL);
-  VpTransferHalves(&e.basis, e.half, R);
-  PetscCall(FetchSolution(&e, x));
+  PetscCall(CheckEstimate(dm, (PetscBool)(a != NULL), eta));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(PetscMalloc1((size_t)(a ? mesh->nown : 0) * 2 * (size_t)mesh->dim, &exact.trace));
+  PetscCall(DMVPatchDGCreatePointVector(dm, &values));
+  PetscCall(VecDuplicate(values, &source));
+  PetscCall(DMVPatchDGGetPointValues(dm, x, values));
   PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecZeroEntries(b));
-  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, e.sides.ctx, b));
-  if (e.exact) PetscCall(EstimateCoefficient(&e, x, b, eta, &positive));
-  PetscCall(VecGetArrayRead(b, &source));
-  for (int32_t c = 0; c < e.mesh->nown; c++) {
-    double norm;
+  if (f) PetscCall(DMVPatchDGInterpolate(dm, f, sides->ctx, b));
+  if (a) {
+    const Compared compared = {.mesh = mesh, .problem = &DMVPatchDGData(dm)->op->problem, .exact = a, .ctx = sides->ctx};
 
-    PetscCall(ComputeNorm(&e, c, source + (size_t)c * e.ndof, &norm));
-    eta[c] = hypot(e.exact ? eta[c] : 0, norm);
+    PetscCall(FindTraces(mesh, &exact, sides->ctx));
+    PetscCall(EstimateCoefficient(dm, compared, x, b, eta, &positive));
   }
-  for (int32_t i = 0; i < e.mesh->faces.n; i++) {
-    PetscReal *at = &eta[e.mesh->faces.face[i].cell[0]];
-
-    *at = hypot(*at, ComputeHangingNorm(&e, &e.mesh->faces.face[i]));
-  }
-  PetscCall(VecRestoreArrayRead(b, &source));
+  PetscCall(DMVPatchDGGetPointValues(dm, b, source));
   PetscCall(DMRestoreGlobalVector(dm, &b));
-  PetscCall(PetscFree3(e.u, e.a, e.trace));
-  PetscCall(VpCheckEverywhere(e.mesh->comm, positive, "DMVPatchDGEstimateWithCoefficient(): the coefficient must be positive and finite"));
+  PetscCall(DMVPatchDGEstimateResiduals(dm, values, source, &exact, sides, eta));
+  PetscCall(VecDestroy(&source));
+  PetscCall(VecDestroy(&values));
+  PetscCall(PetscFree(exact.trace));
+  PetscCall(VpCheckEverywhere(mesh->comm, positive, "DMVPatchDGEstimateWithCoefficient(): the coefficient must be positive and finite"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -395,7 +204,7 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
 PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                   PetscReal eta[])
 {
-  return EstimateBy(dm, x, f, (Estimate){.sides = {dirichlet, flux, ctx}}, eta);
+  return EstimateBy(dm, x, f, NULL, &(VpGivenSides){dirichlet, flux, ctx}, eta);
 }
 
 /*@C
@@ -437,5 +246,5 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
 PetscErrorCode DMVPatchDGEstimateWithCoefficient(DM dm, Vec x, VPatchDGFunction a, VPatchDGFunction f, VPatchDGFunction dirichlet,
                                                  VPatchDGFlux flux, void *ctx, PetscReal eta[])
 {
-  return EstimateBy(dm, x, f, (Estimate){.exact = a, .sides = {dirichlet, flux, ctx}}, eta);
+  return EstimateBy(dm, x, f, a, &(VpGivenSides){dirichlet, flux, ctx}, eta);
 }

@@ -9,5 +9,11 @@ typedef struct {
   VPatchDGFlux     flux;
   void            *ctx;
 } VpGivenSides;
-/* pointestimate.c: DMVPatchDGEstimate() where the DM has a metric. b: what DMVPatchDGInterpolate() makes of the source */
-PetscErrorCode DMVPatchDGEstimateAtPoints(DM, Vec x, Vec b, const VpGivenSides *, PetscReal eta[]);
+/* an exact coefficient in place of the numbers of cells */
+typedef struct {
+  VPatchDGFunction a;     /* NULL: none */
+  PetscReal       *trace; /* [own cells][2 dim] a on their sides */
+} VpPointCoefficient;
+/* residuals.c: eta = the norms of the residuals in cells and on sides. u and f: solution and source at the points of
+   DMVPatchDGGetPoints(). With an exact coefficient, f contains div(a grad u_h). */
+PetscErrorCode DMVPatchDGEstimateResiduals(DM, Vec u, Vec f, const VpPointCoefficient *, const VpGivenSides *, PetscReal eta[]);

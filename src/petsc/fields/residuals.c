@@ -1,6 +1,6 @@
-/* Error estimates where the coefficient is given at points, on boxes and on mapped cells. All is computed in the reference cell, from the
-   numbers of VpMetricView. With G = |det J| J^-1 K J^-T, h^2/a is the least of |det J| / G_dd over directions. On a side with the normal d
-   h/a is the element of area divided by G_dd, and the flux G grad u is that of physical space times this element. It is interpolated at
+/* The residuals of error estimates. All is computed in the reference cell, from the numbers of VpMetricView or, without a metric, from
+   sizes and numbers of boxes. With G = |det J| J^-1 K J^-T, h^2/a is the least of |det J| / G_dd over directions. On a side with the normal
+   d h/a is the element of area divided by G_dd, and the flux G grad u is that of physical space times this element. It is interpolated at
    the points of a cell, also for its divergence and its values on sides. */
 #include "estimate.h"
 #include "../../base/threads.h"
@@ -8,15 +8,17 @@
 enum { FACE = VP_MAX_N * VP_MAX_N, CELL = FACE * VP_MAX_N };
 
 typedef struct {
-  VpMesh              mesh;
-  const VpMetricView *m; /* on the host */
-  VpMetric            metric;
-  const VpGivenSides *given;
-  const double       *x, *b; /* solution and source */
-  int                 dim, n, size, face;
-  double              gauss[VP_MAX_N], weight[VP_MAX_N];
-  double             *sides; /* [nface][2 dim][u, outward flux, G_dd][face] the first two times the root of the point's weight */
-  PetscReal          *eta;
+  VpMesh                    mesh;
+  const VpProblem          *problem;
+  const VpMetricView       *m; /* on the host; NULL: boxes with a number each */
+  const VpPointCoefficient *exact;
+  const VpGivenSides       *given;
+  const double             *u, *f; /* solution and source at points */
+  int                       dim, n, size, face;
+  double                    gauss[VP_MAX_N];
+  VpMetricBasis             t;
+  double                   *sides; /* [nface][2 dim][u, outward flux, G_dd][face] the first two times the root of the point's weight */
+  PetscReal                *eta;
 } Estimate;
 
 static double *SideOf(const Estimate *e, int32_t cell, int side)
@@ -29,32 +31,66 @@ static double NumberAt(const VpMetricView *m, const void *from, size_t at)
   return m->precision == VP_DOUBLE ? ((const double *)from)[at] : (double)((const float *)from)[at];
 }
 
-/* entry number c of G at point i of a cell */
-static double EntryAt(const Estimate *e, int32_t cell, int c, int i)
+/* the root of the weight of point i of a cell, or of a side */
+static double RootAt(const Estimate *e, int i)
+{
+  return VpPointWeight(e->dim, e->n, e->t.weight, i);
+}
+static double SideRootAt(const Estimate *e, int i)
+{
+  return e->t.weight[i % e->n] * (e->dim == 3 ? e->t.weight[i / e->n] : 1);
+}
+
+/* G_dd of a box where the coefficient is a */
+static double EntryOfBox(const Estimate *e, int32_t cell, int d, double a)
+{
+  const VpGeometry g = e->mesh->geometry;
+
+  return a * VpGeometryArea(g, cell, 2 * d) / VpGeometrySize(g, cell, d);
+}
+
+/* the coefficient that a side of a box has */
+static double TraceOf(const Estimate *e, int32_t cell, int side)
+{
+  return e->exact->a ? e->exact->trace[(size_t)cell * 2 * (size_t)e->dim + (size_t)side] : VpProblemCoefficient(e->problem, cell, side / 2);
+}
+
+static int ComponentsOf(const Estimate *e)
+{
+  return e->m ? e->m->components : 1;
+}
+
+/* entry (d, j) of G at point i of a cell */
+static double EntryAt(const Estimate *e, int32_t cell, int d, int j, int i)
 {
   const VpMetricView *m = e->m;
-  const size_t        number = (size_t)cell, components = (size_t)m->components, size = (size_t)e->size;
+  const int           c = VpMetricEntry(e->dim, ComponentsOf(e), d, j);
+  const size_t        number = (size_t)cell, components = (size_t)ComponentsOf(e), size = (size_t)e->size;
 
+  if (!m) return EntryOfBox(e, cell, d, VpProblemCoefficient(e->problem, cell, d));
   if (!m->shape) return NumberAt(m, m->cell, (number * components + (size_t)c) * size + (size_t)i);
   return m->shape[number * (size_t)VpMetricShape(e->dim, m->components) + (size_t)c] *
          (m->cell ? NumberAt(m, m->cell, number * size + (size_t)i) : 1);
 }
 
-/* H_dd at point t of a side */
+/* H_dd at point t of a side; of a box G_dd */
 static double WeighedAt(const Estimate *e, int32_t cell, int side, int t)
 {
   const VpMetricView *m = e->m;
-  const size_t        rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
-  const size_t        first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
+  size_t              rows, first;
 
+  if (!m) return EntryAt(e, cell, side / 2, side / 2, 0);
+  rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
+  first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
   return NumberAt(m, m->side, first + (size_t)(t % m->spread));
 }
 
-/* 1 / sqrt(|det J|) at a point of a cell, by which unknowns become u times the root of the point's weight */
+/* 1 / sqrt(|det J|) at a point of a cell */
 static double ScaleAt(const Estimate *e, int32_t cell, int i)
 {
   const VpMetricView *m = e->m;
 
+  if (!m) return 1 / sqrt(VpGeometryVolume(e->mesh->geometry, cell));
   return m->scale[cell] * (m->factor ? NumberAt(m, m->factor, (size_t)cell * (size_t)e->size + (size_t)i) : 1);
 }
 
@@ -67,7 +103,7 @@ static void AddDerivative(const Estimate *e, int d, const double from[], double 
     const int start = VpLineStart(e->n, stride, line);
 
     for (int q = 0; q < e->n; q++) {
-      for (int i = 0; i < e->n; i++) to[start + q * stride] += e->m->slope[q * e->n + i] * from[start + i * stride];
+      for (int i = 0; i < e->n; i++) to[start + q * stride] += e->t.slope[q * e->n + i] * from[start + i * stride];
     }
   }
 }
@@ -76,7 +112,7 @@ static void AddDerivative(const Estimate *e, int d, const double from[], double 
 static void ExtrapolateToSide(const Estimate *e, int side, const double from[], double to[])
 {
   const int     stride = VpLineStride(side / 2, e->n, e->n * e->n);
-  const double *end = e->m->end + 2 * (side % 2) * e->n;
+  const double *end = e->t.end + 2 * (side % 2) * e->n;
 
   for (int line = 0; line < e->face; line++) {
     to[line] = 0;
@@ -87,42 +123,38 @@ static void ExtrapolateToSide(const Estimate *e, int side, const double from[], 
 /* flux [dim][size] = G grad u of a cell, times the roots of weights. z: u at the points, likewise */
 static void FindFlux(const Estimate *e, int32_t cell, const double z[], double flux[])
 {
-  const VpMetricView *m = e->m;
-  double              slope[CELL];
+  const PetscBool full = (PetscBool)(ComponentsOf(e) > e->dim);
+  double          slope[CELL];
 
   memset(flux, 0, (size_t)(e->dim * e->size) * sizeof(double));
   for (int j = 0; j < e->dim; j++) {
     memset(slope, 0, (size_t)e->size * sizeof(double));
     AddDerivative(e, j, z, slope);
     for (int d = 0; d < e->dim; d++) {
-      const int c = VpMetricEntry(e->dim, m->components, d, j);
-
-      for (int i = 0; i < e->size && (d == j || m->components > e->dim); i++) flux[d * e->size + i] += EntryAt(e, cell, c, i) * slope[i];
+      for (int i = 0; i < e->size && (d == j || full); i++) flux[d * e->size + i] += EntryAt(e, cell, d, j, i) * slope[i];
     }
   }
 }
 
-/* the norm of h/(k sqrt(a)) (f + div(K grad u) - c u) */
-static double CellNorm(const Estimate *e, int32_t cell, const double flux[])
+/* the norm of h/(k sqrt(a)) (f + div(K grad u) - c u). z: u at the points, times the roots of weights */
+static double CellNorm(const Estimate *e, int32_t cell, const double z[], const double flux[])
 {
-  const VpMetricView *m = e->m;
-  const size_t        first = (size_t)cell * (size_t)e->size;
-  double              divergence[CELL] = {0}, r[CELL], volume = 0, most = 0;
+  const double *f = e->f + (size_t)cell * (size_t)e->size, *mass = e->m ? e->m->mass : NULL;
+  double        divergence[CELL] = {0}, r[CELL], volume = 0, most = 0;
 
   for (int d = 0; d < e->dim; d++) {
-    const int c = VpMetricEntry(e->dim, m->components, d, d);
-    double    mean = 0;
+    double mean = 0;
 
-    for (int i = 0; i < e->size; i++) mean += VpPointWeight(e->dim, e->n, e->weight, i) * EntryAt(e, cell, c, i);
+    for (int i = 0; i < e->size; i++) mean += PetscSqr(RootAt(e, i)) * EntryAt(e, cell, d, d, i);
     most = PetscMax(most, mean);
-    AddDerivative(e, d, flux + d * e->size, divergence);
+    if (!e->exact->a) AddDerivative(e, d, flux + d * e->size, divergence);
   }
   for (int i = 0; i < e->size; i++) {
-    const size_t at = first + (size_t)i;
     const double scale = ScaleAt(e, cell, i);
+    const double c = mass ? mass[(size_t)cell * (size_t)e->size + (size_t)i] * scale * scale : e->m ? 0 : e->problem->reaction;
 
-    volume += VpPointWeight(e->dim, e->n, e->weight, i) / (scale * scale);
-    r[i] = e->b[at] + scale * divergence[i] - (m->mass ? m->mass[at] * scale * scale * e->x[at] : 0);
+    volume += PetscSqr(RootAt(e, i) / scale);
+    r[i] = (RootAt(e, i) * f[i] - c * z[i]) / scale + scale * divergence[i];
   }
   return sqrt(volume / most) / (e->n - 1) * VpNorm(e->size, r);
 }
@@ -135,19 +167,19 @@ static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end
 
   for (int32_t cell = begin; cell < end; cell++) {
     for (int i = 0; i < e->size; i++) {
-      const size_t at = (size_t)cell * (size_t)e->size + (size_t)i;
-
-      z[i] = ScaleAt(e, cell, i) * e->x[at];
+      z[i] = RootAt(e, i) * e->u[(size_t)cell * (size_t)e->size + (size_t)i];
     }
     FindFlux(e, cell, z, flux);
-    e->eta[cell] = CellNorm(e, cell, flux);
+    e->eta[cell] = hypot(e->exact->a ? e->eta[cell] : 0, CellNorm(e, cell, z, flux));
     for (int side = 0; side < 2 * e->dim; side++) {
+      const double factor =
+        (side % 2 ? 1 : -1) * (e->exact->a ? TraceOf(e, cell, side) / VpProblemCoefficient(e->problem, cell, side / 2) : 1);
       double *to = SideOf(e, cell, side);
 
       ExtrapolateToSide(e, side, z, to);
       ExtrapolateToSide(e, side, flux + side / 2 * e->size, to + e->face);
       for (int t = 0; t < e->face; t++) {
-        if (side % 2 == 0) to[e->face + t] *= -1;
+        to[e->face + t] *= factor;
         to[2 * e->face + t] = WeighedAt(e, cell, side, t);
       }
     }
@@ -167,6 +199,18 @@ static double SideNorm(const Estimate *e, const double G[], const double flux[],
   return hypot(VpNorm(e->face, r[0]), VpNorm(e->face, r[1]));
 }
 
+/* G_dd of a face: the larger H_dd of both sides; between boxes the harmonic mean of their coefficients by the smaller width, times the area
+   of the face. cell, side: of the first one */
+static double EntryOnFace(const Estimate *e, const int32_t cell[2], int side, double own, double other)
+{
+  const VpGeometry g = e->mesh->geometry;
+  const double     h[2] = {VpGeometrySize(g, cell[0], side / 2), VpGeometrySize(g, cell[1], side / 2)};
+  const double     area[2] = {VpGeometryArea(g, cell[0], side), VpGeometryArea(g, cell[1], side)};
+
+  if (e->m) return PetscMax(own, other);
+  return VpHarmonicMean(own * h[0] / area[0], other * h[1] / area[1]) / PetscMin(h[0], h[1]) * PetscMin(area[0], area[1]);
+}
+
 static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
 {
   const int     turn = VpMeshTurn(e->mesh, cell, side);
@@ -178,7 +222,7 @@ static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
 
     jump[t] = own[t] - other[there];
     flux[t] = own[e->face + t] + other[e->face + there];
-    G[t] = PetscMax(own[2 * e->face + t], other[2 * e->face + there]);
+    G[t] = EntryOnFace(e, (int32_t[]){cell, next}, side, own[2 * e->face + t], other[2 * e->face + there]);
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
@@ -191,7 +235,7 @@ static void TakeHalf(const Estimate *e, int half, const double from[], double to
 
   for (int bit = 0; bit < e->dim - 1; bit++) {
     const int     stride = bit ? n : 1;
-    const double *A = e->m->half + (half >> bit & 1) * n * n, *in = bit ? between : from;
+    const double *A = e->t.half + (half >> bit & 1) * n * n, *in = bit ? between : from;
 
     for (int t = 0; t < e->face; t++) {
       const int q = t / stride % n;
@@ -208,10 +252,11 @@ static void TakeHalf(const Estimate *e, int half, const double from[], double to
 static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t part)
 {
   const int     fine = hang->kind == VP_FACE_FINE, there = VpTurnSide(hang->side, hang->turn);
-  const double *own = SideOf(e, fine ? hang->cell[0] : hang->cell[1 + half], fine ? hang->side : there);
-  const double *other = SideOf(e, hang->cell[fine], fine ? there : hang->side);
-  const double *H = e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face);
-  double        G[FACE], flux[FACE], jump[FACE];
+  const int32_t cell[2] = {fine ? hang->cell[0] : hang->cell[1 + half], hang->cell[fine]};
+  const double *own = SideOf(e, cell[0], fine ? hang->side : there), *other = SideOf(e, cell[1], fine ? there : hang->side);
+  const double *H =
+    e->m ? e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face) : other + 2 * e->face;
+  double G[FACE], flux[FACE], jump[FACE];
 
   TakeHalf(e, half, other, jump);
   TakeHalf(e, half, other + e->face, flux);
@@ -220,7 +265,7 @@ static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t 
 
     jump[t] -= own[p];
     flux[t] = flux[t] / (1 << (e->dim - 1)) + own[e->face + p];
-    G[t] = PetscMax(own[2 * e->face + p], H[t]);
+    G[t] = EntryOnFace(e, cell, hang->side, own[2 * e->face + p], H[t]);
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
@@ -228,11 +273,12 @@ static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t 
 static double HangingNorm(const Estimate *e, int32_t cell, int side)
 {
   const int32_t at = VpFaceAt(e->mesh->faces.n, e->mesh->faces.face, cell, side);
+  const int32_t first = e->m ? e->m->first[at] : 0;
   const VpFace *hang = &e->mesh->faces.face[at];
   double        norm = 0;
 
-  if (hang->kind == VP_FACE_FINE) return PartNorm(e, hang, hang->half, e->m->first[at]);
-  for (int i = 0; i < 1 << (e->dim - 1); i++) norm = hypot(norm, PartNorm(e, hang, i, e->m->first[at] + i));
+  if (hang->kind == VP_FACE_FINE) return PartNorm(e, hang, hang->half, first);
+  for (int i = 0; i < 1 << (e->dim - 1); i++) norm = hypot(norm, PartNorm(e, hang, i, first + i));
   return norm;
 }
 
@@ -257,20 +303,41 @@ static void FindPoints(const Estimate *e, int32_t cell, int side, double points[
   }
 }
 
-/* The norm on a boundary side. place: its number among those of this number and kind of data */
+/* numbers at the points of a boundary side: row d of G, n.K n times the element of area, and memory for both of a box */
+typedef struct {
+  const double *G, *area;
+  double        box[2][FACE];
+} Boundary;
+
+/* place: number of the side among those of this number and kind of data */
+static void FindBoundary(const Estimate *e, int32_t cell, int side, VpGivenKind kind, int32_t place, Boundary *b)
+{
+  const VpMetric metric = e->problem->metric;
+  const size_t   first = (size_t)place * (size_t)e->face;
+
+  b->G = e->m ? metric->outflow[kind][side] + (size_t)VpMetricRows(e->dim, e->m->components) * first : b->box[0];
+  b->area = e->m ? metric->flux[side] + first : b->box[1];
+  for (int t = 0; t < e->face && !e->m; t++) {
+    b->box[0][t] = EntryOfBox(e, cell, side / 2, TraceOf(e, cell, side));
+    b->box[1][t] = TraceOf(e, cell, side) * VpGeometryArea(e->mesh->geometry, cell, side);
+  }
+}
+
+/* the norm on a boundary side. place: as of FindBoundary() */
 static PetscErrorCode BoundaryNorm(const Estimate *e, int32_t cell, int side, int32_t place, double *norm)
 {
   const VpDomain    domain = e->mesh->geometry->domain;
   const int32_t     beyond = e->mesh->neighbor[(size_t)cell * 2 * (size_t)e->dim + (size_t)side];
   const VpGivenKind kind = VpConditions[VpDomainSide(domain, beyond)].given;
-  const size_t      rows = (size_t)VpMetricRows(e->dim, e->m->components), first = (size_t)place * (size_t)e->face;
-  const double     *own = SideOf(e, cell, side), *G = e->metric->outflow[kind][side] + rows * first, *area = e->metric->flux[side] + first;
+  const double     *own = SideOf(e, cell, side);
   double            points[3 * FACE], normal[3 * FACE], r[FACE];
+  Boundary          b;
 
   PetscFunctionBegin;
+  FindBoundary(e, cell, side, kind, place, &b);
   FindPoints(e, cell, side, points, normal);
   for (int t = 0; t < e->face; t++) {
-    const double root = sqrt(e->weight[t % e->n] * (e->dim == 3 ? e->weight[t / e->n] : 1));
+    const double root = SideRootAt(e, t);
     PetscScalar  g = 0;
 
     if (kind == VP_GIVEN_VALUE) {
@@ -278,10 +345,10 @@ static PetscErrorCode BoundaryNorm(const Estimate *e, int32_t cell, int side, in
       r[t] = own[t] - root * PetscRealPart(g);
     } else {
       if (e->given->flux) PetscCall(e->given->flux(e->dim, points + t * e->dim, normal + t * e->dim, &g, e->given->ctx));
-      r[t] = own[e->face + t] + area[t] * (VpDomainAlpha(domain, beyond) * own[t] - root * PetscRealPart(g));
+      r[t] = own[e->face + t] + b.area[t] * (VpDomainAlpha(domain, beyond) * own[t] - root * PetscRealPart(g));
     }
   }
-  *norm = kind == VP_GIVEN_VALUE ? SideNorm(e, G, NULL, r) : SideNorm(e, G, r, NULL);
+  *norm = kind == VP_GIVEN_VALUE ? SideNorm(e, b.G, NULL, r) : SideNorm(e, b.G, r, NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,7 +360,7 @@ static PetscErrorCode AddSides(const Estimate *e)
   for (int32_t cell = 0; cell < e->mesh->nown; cell++) {
     for (int side = 0; side < 2 * e->dim; side++) {
       const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * (size_t)e->dim + (size_t)side];
-      double        norm;
+      double        norm = 0;
 
       if (next >= 0) norm = FaceNorm(e, cell, side, next);
       else if (next == VP_HANGING) norm = HangingNorm(e, cell, side);
@@ -304,29 +371,35 @@ static PetscErrorCode AddSides(const Estimate *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGEstimateAtPoints(DM dm, Vec x, Vec b, const VpGivenSides *given, PetscReal eta[])
+PetscErrorCode DMVPatchDGEstimateResiduals(DM dm, Vec u, Vec f, const VpPointCoefficient *exact, const VpGivenSides *given, PetscReal eta[])
 {
-  Estimate e = {.mesh = DMVPatchDGData(dm)->mesh, .metric = DMVPatchDGData(dm)->op->problem.metric, .given = given, .eta = eta};
+  Estimate e = {.mesh = DMVPatchDGData(dm)->mesh, .problem = &DMVPatchDGData(dm)->op->problem, .exact = exact, .given = given, .eta = eta};
+  double   weight[VP_MAX_N];
+  VpBasis  basis;
   VpLevel  level;
   size_t   each;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
-  e.m = &level->view.metric;
+  PetscCall(VpBasisCreate(VP_BASIS_GAUSS, e.problem->degree, &basis));
+  VpMetricBasisFill(&basis, &e.t);
+  if (e.problem->metric) {
+    PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+    e.m = &level->view.metric;
+  }
   e.dim = e.mesh->dim;
-  e.n = level->basis.n;
+  e.n = basis.n;
   e.face = VpFaceSize(e.n, e.dim);
   e.size = e.n * e.face;
   each = (size_t)(6 * e.dim * e.face);
-  VpGauss(e.n, e.gauss, e.weight);
+  VpGauss(e.n, e.gauss, weight);
   PetscCall(PetscMalloc1((size_t)e.mesh->nface * each + 1, &e.sides));
-  PetscCall(VecGetArrayRead(x, &e.x));
-  PetscCall(VecGetArrayRead(b, &e.b));
+  PetscCall(VecGetArrayRead(u, &e.u));
+  PetscCall(VecGetArrayRead(f, &e.f));
   VpLoop(e.mesh->nown, WorkOnCells, &e);
   PetscCall(VpMeshExchange(e.mesh, VP_GHOST_FACE, each, MPI_DOUBLE, e.sides, e.sides + (size_t)e.mesh->nown * each));
   PetscCall(VpTogether(e.mesh->comm, AddSides(&e)));
-  PetscCall(VecRestoreArrayRead(b, &e.b));
-  PetscCall(VecRestoreArrayRead(x, &e.x));
+  PetscCall(VecRestoreArrayRead(f, &e.f));
+  PetscCall(VecRestoreArrayRead(u, &e.u));
   PetscCall(PetscFree(e.sides));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
