@@ -1,5 +1,6 @@
 /* Host and device agree on meshes of cells of different levels: slot by slot, cycles, solvers.
    ranks: 1 2 */
+#include "support/main.h"
 #include "support/agree.h"
 #undef D
 #undef N
@@ -188,25 +189,18 @@ static PetscErrorCode CheckSolves(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscMPIInt size;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
-  if (!UsableBackend("cuda")) {
-    PetscCall(PetscFinalize());
-    return TapSkip("no CUDA device");
-  }
+  if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refined); i++) {
     if (refined[i].dim == 2 || i % 2 == 0) PetscCall(CheckSlots(&refined[i], VP_DOUBLE));
     if (refined[i].dim == 2 || i % 2 == 1) PetscCall(CheckSlots(&refined[i], VP_SINGLE));
   }
   for (size_t i = 0; size == 1 && i < PETSC_STATIC_ARRAY_LENGTH(across); i++) PetscCall(CheckSlots(&across[i], VP_DOUBLE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(CheckSolves(&cases[i]));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

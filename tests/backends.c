@@ -1,5 +1,6 @@
 /* Host and device agree: operator, transfers, cycle, guess, solvers, to rounding. And what only a device can get wrong: copies, memory.
    ranks: 1 2 3 */
+#include "support/main.h"
 #include "support/agree.h"
 #include "support/refused.h"
 
@@ -298,19 +299,11 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscMPIInt size;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
-  if (!UsableBackend("cuda")) {
-    PetscCall(PetscFinalize());
-    return TapSkip("no CUDA device");
-  }
+  if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(thorough); i++) PetscCall(Agree(&thorough[i], DEVICE, PETSC_TRUE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) PetscCall(Agree(&kinds[i], DEVICE, PETSC_FALSE));
   PetscCall(Agree(&thorough[0], COPIED, PETSC_TRUE));
@@ -323,6 +316,7 @@ int main(int argc, char **argv)
   }
   PetscCall(dots_and_multiples_are_sums());
   PetscCall(memory_errors_say_what());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* The dense inverse of the coarsest problem, against the operator.
    ranks: 1 2 4 */
+#include "support/main.h"
 #include "support/multigrid.h"
 #include "../src/coarse/internal.h"
 
@@ -236,21 +237,15 @@ static PetscErrorCode Choices(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscMPIInt size;
-  int         failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size == 1 || !VpIsDevice(TestBackend())) { /* on GPUs one rank has the coarsest level */
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(dense); i++) PetscCall(InverseIsExact(&dense[i]));
     PetscCall(Choices());
     PetscCall(BackendsInvert());
   } else TapOk(PETSC_TRUE, "dense_inverse_is_exact # SKIP several ranks on GPUs");
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* Several right-hand sides in a dense matrix: every column is what a vector gives, for all settings, matrix-free and assembled. */
 /* ranks: 1 3 */
+#include "support/main.h"
 #include "support/backend.h"
 
 enum { COLUMNS = 18 }; /* more than go at once */
@@ -187,15 +188,15 @@ static PetscErrorCode everything(PetscInt dim, PetscInt degree, PetscInt refine,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(everything(2, 3, 3, MATSHELL, PETSC_FALSE));
   PetscCall(everything(3, 2, 2, MATSHELL, PETSC_FALSE));
   PetscCall(everything(2, 3, 3, MATSHELL, PETSC_TRUE));
   PetscCall(everything(2, 2, 3, MATAIJ, PETSC_FALSE));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* Constants where no side holds them: solutions of singular problems have none, whoever applies the preconditioner, and reactions and
    shifts that hardly hold them leave the iterations as they are. ranks: 1 3 */
+#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 
@@ -322,11 +323,10 @@ static PetscErrorCode the_vector_of_ones_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(solutions_have_no_mean(2, 1));
   PetscCall(solutions_have_no_mean(2, 3));
   PetscCall(solutions_have_no_mean(3, 2));
@@ -349,6 +349,7 @@ int main(int argc, char **argv)
   PetscCall(large_constants_hide_nothing(PETSC_FALSE));
   PetscCall(large_constants_hide_nothing(PETSC_TRUE));
   PetscCall(the_vector_of_ones_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,6 +1,7 @@
 /* Matrices made from a DM follow its coefficient, copies keep theirs, and a preconditioner takes what its matrix holds: matrix-free and
    assembled ones alike. */
 /* ranks: 1 3 */
+#include "support/main.h"
 #include "support/problem.h"
 
 static PetscReal Jump(const PetscReal lower[], const PetscReal upper[], PetscReal a)
@@ -159,17 +160,17 @@ static PetscErrorCode scale_and_shift_reach_the_cycle(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
   const char *const types[] = {MATSHELL, MATAIJ, MATBAIJ};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (int i = 0; i < 3; i++) {
     PetscCall(copies_keep_their_values(types[i]));
     PetscCall(copies_outlive_their_original(types[i]));
   }
   PetscCall(scale_and_shift_reach_the_cycle());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* Continuous elements of a DMPLEX with a PetscFE, whose matrices PETSc assembles: all is read off the DMPLEX. */
 /* ranks: 1 2 4 */
+#include "support/main.h"
 #include "support/plex.h"
 #include "support/problem.h"
 #include "support/refused.h"
@@ -403,17 +404,17 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
   PetscCall(cells_may_move());
   PetscCall(other_nodes_are_warned_of());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

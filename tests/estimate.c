@@ -1,5 +1,6 @@
 /* Estimated errors, against jumps known from the cells' bounds, and what is marked by them. */
 /* ranks: 1 2 3 */
+#include "support/main.h"
 #include "support/leaves.h"
 #include "support/refused.h"
 
@@ -336,14 +337,13 @@ static PetscErrorCode whole_boxes_have_no_surplus(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
   const Case cases[] = {{"2D Q1", 2, 1, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"2D Q4, varying coefficient", 2, 4, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_TRUE},
                         {"3D Q2, varying coefficient", 3, 2, 0, VPATCHDG_DOMAIN_BOX, {D, D, D, D, D, D}, 0, 1, PETSC_TRUE}};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(jumps_have_their_weights(&cases[i]));
   PetscCall(exact_solutions_have_no_error(2, 2));
   PetscCall(exact_solutions_have_no_error(2, 5));
@@ -352,6 +352,7 @@ int main(int argc, char **argv)
   PetscCall(surplus_is_what_coarser_cells_cannot_hold(2, 3));
   PetscCall(surplus_is_what_coarser_cells_cannot_hold(3, 2));
   PetscCall(whole_boxes_have_no_surplus());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

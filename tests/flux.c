@@ -1,5 +1,6 @@
 /* The flux through sides with a label, of functions and of solutions that are known. */
 /* ranks: 1 2 4 */
+#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 
@@ -226,12 +227,10 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   for (PetscInt dim = 2; dim <= 3; dim++) {
     for (Coefficient a = ONE; a <= TENSOR; a++) {
       for (int labels = 0; labels < 2; labels++) PetscCall(flux_of_a_polynomial_is_found(dim, a == NUMBER, a, (PetscBool)labels));
@@ -242,6 +241,7 @@ int main(int argc, char **argv)
   PetscCall(flux_of_a_solution_converges(3, 3));
   PetscCall(flux_of_a_solution_converges(4, 2));
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* (f, u_h) for f = 1, zero Dirichlet data, against values computed independently, and the true residual at convergence.
    ranks: 1 3 */
+#include "support/main.h"
 #include "support/backend.h"
 
 typedef struct {
@@ -94,14 +95,13 @@ static PetscErrorCode Solve(PetscReal rtol, PetscScalar *functional, PetscReal *
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
   PetscScalar functional;
   PetscReal   residual;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     const Case *c = &cases[i];
 
@@ -119,6 +119,7 @@ int main(int argc, char **argv)
             (int)c->dim, (int)c->degree, (double)residual);
     }
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

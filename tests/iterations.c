@@ -2,6 +2,7 @@
    nu = -8 / log10((|r_n|/|r_0|)^(1/n)), an orthonormal basis. L-shape and Fichera: from an independent dense computation in that basis;
    in a Gauss-Lobatto basis the same method has figures 0.1-0.5 smaller, because the norm is another.
    ranks: 1 2 3 4 8 */
+#include "support/main.h"
 #include "support/backend.h"
 
 typedef struct {
@@ -165,20 +166,17 @@ static PetscErrorCode Nu(const Case *c, PetscReal *nu)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscMPIInt size;
-  PetscInt    most;
+  PetscInt most;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   most = size > 1 ? 20000 : PETSC_MAX_INT; /* unknowns: several ranks share the cores of a test machine */
 #if defined(__SANITIZE_ADDRESS__)
   most = 4000;
 #endif
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     const Case *c = &cases[i];
     PetscReal   nu = 0, within = size == 1 ? 0.15 : 0.5;
@@ -193,6 +191,7 @@ int main(int argc, char **argv)
           (int)c->degree, (int)c->refine, c->space, c->residual, (int)c->pre, (int)c->post, c->ksp, c->precision, (int)c->corners,
           (double)nu, (double)c->nu);
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* How many levels a cycle takes on a device, and what a cycle of few levels does: the coarsest of them is inverted.
    ranks: 1 2 */
+#include "support/main.h"
 #include "support/multigrid.h"
 #include "../cuda/prefers.h"
 
@@ -201,21 +202,15 @@ static PetscErrorCode InvertedLevelsSolve(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscMPIInt size;
-  int         failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size > 1) PetscCall(RanksChooseGatheredLevels());
   else {
     PetscCall(Choices());
     PetscCall(InvertedLevelsSolve());
   }
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

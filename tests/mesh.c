@@ -1,5 +1,6 @@
 /* Cells, neighbours, ghosts and the links between levels, against the brute-force lattice.
    ranks: 1 2 3 5 8 */
+#include "support/main.h"
 #include "support/mesh_cases.h"
 
 /* what is checked, on all meshes of a case together */
@@ -199,18 +200,11 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
-    PetscCall(PetscArrayzero(bad, NCHECK));
-    PetscCall(ForAllLevels(PETSC_COMM_WORLD, &cases[i], Check));
-    for (int k = 0; k < NCHECK; k++) TapOk((PetscBool)(bad[k] == 0), "%s: %s", cases[i].name, names[k]);
-  }
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionBeginUser;
+  PetscCall(CheckCases(Check, NCHECK, names, bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* -pc_vpatchdg_precision auto: which precision a KSP gets, wherever it stands.
    ranks: 1 2 */
+#include "support/main.h"
 #include "support/problem.h"
 #include "support/said.h"
 #include "support/refused.h"
@@ -344,11 +345,10 @@ static PetscErrorCode getter_returns_what_was_asked(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(view_says_which_and_why());
   PetscCall(it_is_built_once_for_a_ksp());
   PetscCall(ksps_that_share_a_pc_do_not_fight());
@@ -358,6 +358,7 @@ int main(int argc, char **argv)
   PetscCall(nested_solvers_get_double());
   PetscCall(newton_with_fgmres_takes_single());
   PetscCall(getter_returns_what_was_asked());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* KSPRICHARDSON with PCVPATCHDG means the same whether refinement is fused (PCApplyRichardson()) or PETSc's own loop runs, which a monitor,
    a scale or a null space make it do. ranks: 1 2 4 */
+#include "support/main.h"
 #include "support/problem.h"
 
 #define MOST 64
@@ -260,18 +261,18 @@ static PetscErrorCode refinement_without_a_ksp(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(richardson_means_one_thing(&cases[i]));
   PetscCall(norms_are_true_residuals("single"));
   PetscCall(norms_are_true_residuals("double"));
   PetscCall(null_space_changes_nothing());
   PetscCall(edges_of_refinement());
   PetscCall(refinement_without_a_ksp());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* Coefficients that jump from cell to cell, in cases where patches or levels cannot follow: a reaction next to them, thin cells. */
 /* ranks: 1 3 */
+#include "support/main.h"
 #include "support/nu.h"
 
 #define OPTIONS "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio 3"
@@ -63,12 +64,12 @@ static PetscErrorCode few_iterations_in_layers(const Layers *l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(few_iterations_in_layers(&cases[i]));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* Five-point and seven-point matrices on a DMDA, from programs that know only PETSc. */
 /* ranks: 1 2 4 */
+#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 #include <petscdmda.h>
@@ -337,16 +338,16 @@ static PetscErrorCode points_are_asked_for(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
   PetscCall(LossesAreExpected());
   PetscCall(bad_matrices_are_refused());
   PetscCall(points_are_asked_for());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,6 +1,7 @@
 /* The coarsest level by steps of finite volumes and a sweep: it takes the iterations of an exact inverse, on any number of ranks, also for
    outer KSPs that do not let the preconditioner change and where constants are the null space. */
 /* ranks: 1 3 */
+#include "support/main.h"
 #include "support/nu.h"
 
 typedef struct {
@@ -61,12 +62,12 @@ static PetscErrorCode few_iterations_by_steps(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(few_iterations_by_steps(&cases[i]));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

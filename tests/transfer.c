@@ -1,5 +1,6 @@
 /* Vectors that go from mesh to mesh, where cells are refined and coarsened. */
 /* ranks: 1 2 3 5 */
+#include "support/main.h"
 #include "support/leaves.h"
 #include "support/refused.h"
 
@@ -126,19 +127,19 @@ static PetscErrorCode other_meshes_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
   const Case cases[] = {{"2D Q1", 2, 1, 2, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"2D L-shape, Q8", 2, 8, 1, VPATCHDG_DOMAIN_LSHAPE, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"3D Fichera, Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, 1, PETSC_TRUE}};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(polynomials_and_integrals_are_kept(&cases[i]));
     PetscCall(refinement_is_undone_by_coarsening(&cases[i]));
   }
   PetscCall(other_meshes_are_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -1,5 +1,6 @@
 /* What PCVPATCHDG warns of, and how often.
    ranks: 1 2 */
+#include "support/main.h"
 #include "support/problem.h"
 #include "support/said.h"
 
@@ -337,11 +338,10 @@ static PetscErrorCode warnings_know_trees(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode RunAll(PetscMPIInt size)
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(warnings_come_once());
   PetscCall(warnings_know_rough_coefficients());
   PetscCall(warnings_say_what_the_pc_knows());
@@ -353,6 +353,7 @@ int main(int argc, char **argv)
   PetscCall(single_sweeps_are_warned());
   PetscCall(stiff_penalties_are_warned());
   PetscCall(nested_ksps_that_solve_are_warned());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+TAP_MAIN(RunAll)

@@ -151,13 +151,26 @@ PETSC_UNUSED static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
   for (int level = c->levels - 1; level > 0; level--)
     PetscCall(VpMeshCoarsen(mesh[0][level], mesh[0][level]->geometry->lattice, VP_COARSEN_FULL, &mesh[0][level - 1]));
   for (int level = 1; level < c->levels; level++) PetscCall(VpMeshRefine(mesh[1][level - 1], &mesh[1][level]));
-  for (int way = 0; way < 2; way++) {
+  for (int up = 0; up < 2; up++) {
     for (int level = 0; level < c->levels; level++) {
-      PetscCall(MakeLattice(c, mesh[way][level], &lattice, &next));
-      PetscCall(check(c, mesh[way][level], lattice, next));
+      PetscCall(MakeLattice(c, mesh[up][level], &lattice, &next));
+      PetscCall(check(c, mesh[up][level], lattice, next));
       PetscCall(PetscFree2(lattice, next));
-      PetscCall(VpMeshDestroy(&mesh[way][level]));
+      PetscCall(VpMeshDestroy(&mesh[up][level]));
     }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Calls check, which counts what is bad, on all cases. bad, names [n]: of what is checked */
+PETSC_UNUSED static PetscErrorCode CheckCases(PetscErrorCode (*check)(const Case *, VpMesh, const int lattice[], const int64_t next[]),
+                                              int n, const char *const names[], int bad[])
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscCall(PetscArrayzero(bad, n));
+    PetscCall(ForAllLevels(PETSC_COMM_WORLD, &cases[i], check));
+    for (int k = 0; k < n; k++) TapOk((PetscBool)(bad[k] == 0), "%s: %s", cases[i].name, names[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
