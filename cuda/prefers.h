@@ -7,8 +7,11 @@ static const VpLevelCosts VpCudaCosts[] = {{45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 11
                                            {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1, 0.2e-12}}; /* VP_DOUBLE */
 
 /* Launches make an algebraic multigrid as slow as one to three more cycles, so that coefficients of 1:10 stay on levels; on the host it
-   would be as slow as a hundred. A GPU reads the entries of the largest dense inverse in less time than ten sweeps take. */
+   would be as slow as a hundred, unless there are few cells. A GPU reads the entries of the largest dense inverse in less time than ten
+   sweeps take. */
 static const VpPrefers VpCudaPrefers = {.matrix = PetscDefined(HAVE_CUDA) ? "aijcusparse" : NULL,
+                                        .matrix_cells = 20000,
+                                        .vector = PetscDefined(HAVE_CUDA) ? "cuda" : NULL,
                                         .handover = 30,
                                         .costs = VpCudaCosts,
                                         .gather_cells = 4096,

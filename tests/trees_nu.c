@@ -65,7 +65,7 @@ static PetscErrorCode MeasureTrees(const Trees *t, PetscReal *nu, PetscReal *uns
   PetscCall(PCSetFromOptions(pc));
   PetscCall(TestOptionsPop(&own));
   PetscCall(VecSetRandom(x, NULL));
-  PetscCall(VecSetRandom(y, NULL));
+  PetscCall(VecPointwiseMult(y, x, x));
   PetscCall(PCApply(pc, x, z));
   PetscCall(VecDot(z, y, &one));
   PetscCall(PCApply(pc, y, z));

@@ -37,6 +37,10 @@ PetscErrorCode VpCoarseSolverSolve(VpCoarseSolver *, Vec b, Vec x);
 PetscErrorCode VpCoarseSolverGetKSP(void *data, KSP *); /* VpCoarseOps.get_ksp */
 PetscInt       VpCoarseSolverStopped(void *data);       /* VpCoarseOps.stopped */
 
+/* ksp.c: between a vector of PETSc, on the host or on the backend, and values on the backend */
+PetscErrorCode VpCoarseFromVec(const VpBackend *, Vec from, size_t bytes, double *to);
+PetscErrorCode VpCoarseToVec(const VpBackend *, const double *from, size_t bytes, Vec to);
+
 /* boxgrid.c: VpBoxGridFind(), and cell [extent], the cells at all places of the grid; NULL without a grid. Requires: all cells of the mesh
    are local, or none. */
 PetscErrorCode VpBoxGridCells(VpMesh, int n, int32_t extent[3], int32_t **cell);

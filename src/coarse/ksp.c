@@ -171,25 +171,43 @@ static PetscErrorCode CreateKSP(VpLevel level, const char prefix[], PetscObject 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCoarseToVec(const VpBackend *backend, const double *from, size_t bytes, Vec to)
+{
+  PetscScalar *values;
+  PetscMemType type;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWriteAndMemType(to, &values, &type));
+  PetscCall((PetscMemTypeHost(type) ? backend->download : backend->copy)(from, bytes, values));
+  PetscCall(VecRestoreArrayWriteAndMemType(to, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseFromVec(const VpBackend *backend, Vec from, size_t bytes, double *to)
+{
+  const PetscScalar *values;
+  PetscMemType       type;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(from, &values, &type));
+  PetscCall((PetscMemTypeHost(type) ? backend->upload : backend->copy)(values, bytes, to));
+  PetscCall(VecRestoreArrayReadAndMemType(from, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SolveKSP(void *data, int32_t n, VpVector b, VpVector x)
 {
-  CoarseKSP         *coarse = data;
-  const VpBackend   *backend = coarse->level->backend;
-  PetscScalar       *in;
-  const PetscScalar *out;
-  MatNullSpace       constants;
+  CoarseKSP       *coarse = data;
+  const VpBackend *backend = coarse->level->backend;
+  MatNullSpace     constants;
 
   PetscFunctionBegin;
   PetscCall(VpVectorLeaveBoxes(b, coarse->outer));
-  PetscCall(VecGetArrayWrite(coarse->b, &in));
-  PetscCall(backend->download(coarse->outer, coarse->bytes, in));
-  PetscCall(VecRestoreArrayWrite(coarse->b, &in));
+  PetscCall(VpCoarseToVec(backend, coarse->outer, coarse->bytes, coarse->b));
   PetscCall(MatGetNullSpace(coarse->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
   PetscCall(VpCoarseSolverSolve(&coarse->solver, coarse->b, coarse->x));
-  PetscCall(VecGetArrayRead(coarse->x, &out));
-  PetscCall(backend->upload(out, coarse->bytes, coarse->outer));
-  PetscCall(VecRestoreArrayRead(coarse->x, &out));
+  PetscCall(VpCoarseFromVec(backend, coarse->x, coarse->bytes, coarse->outer));
   PetscCall(VpVectorEnterBoxes(x, coarse->scale, coarse->outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -19,7 +19,7 @@ typedef struct {
   void          *volumes;
   PetscInt       steps; /* 0: as many as LINEAR takes */
   Mat            A;     /* a shell */
-  Vec            b, x;  /* as outer vectors of boxes */
+  Vec            b, x;  /* as outer vectors of boxes, where these are on the backend */
   VpVector       r, z, product;
   double        *outer; /* a vector on the level's backend */
   size_t         bytes; /* of it */
@@ -27,25 +27,17 @@ typedef struct {
 
 static PetscErrorCode FromVec(const Steps *s, Vec from, VpVector to)
 {
-  const PetscScalar *values;
-
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(from, &values));
-  PetscCall(s->level->backend->upload(values, s->bytes, s->outer));
-  PetscCall(VecRestoreArrayRead(from, &values));
+  PetscCall(VpCoarseFromVec(s->level->backend, from, s->bytes, s->outer));
   PetscCall(VpVectorEnterBoxes(to, 1, s->outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ToVec(const Steps *s, VpVector from, Vec to)
 {
-  PetscScalar *values;
-
   PetscFunctionBegin;
   PetscCall(VpVectorLeaveBoxes(from, s->outer));
-  PetscCall(VecGetArrayWrite(to, &values));
-  PetscCall(s->level->backend->download(s->outer, s->bytes, values));
-  PetscCall(VecRestoreArrayWrite(to, &values));
+  PetscCall(VpCoarseToVec(s->level->backend, s->outer, s->bytes, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +142,7 @@ static PetscErrorCode CreateMatrix(Steps *s)
   PetscFunctionBegin;
   s->bytes = (size_t)n * sizeof(double);
   PetscCall(MatCreateShell(level->mesh->comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, s, &s->A));
+  if (level->backend->prefers->vector) PetscCall(MatShellSetVecType(s->A, level->backend->prefers->vector));
   PetscCall(MatShellSetOperation(s->A, MATOP_MULT, (void (*)(void))MultiplyLevel));
   PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
   PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(s->bytes, "coarse vectors", (void **)&s->outer)));

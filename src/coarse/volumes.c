@@ -90,15 +90,16 @@ static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
 
 static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
-  char     type[64];
-  Volumes *v;
+  const VpPrefers *prefers = level->backend->prefers;
+  char             type[64];
+  Volumes         *v;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *data = v;
   v->level = level;
   PetscCall(VpCoarseSolverCreate(level, prefix, parent, &v->solver));
-  PetscCall(PetscStrncpy(type, level->backend->prefers->matrix ? level->backend->prefers->matrix : MATAIJ, sizeof(type)));
+  PetscCall(PetscStrncpy(type, prefers->matrix && level->mesh->ncell >= prefers->matrix_cells ? prefers->matrix : MATAIJ, sizeof(type)));
   PetscCall(AskFor(v->solver.ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
   PetscCall(KSPSetOperators(v->solver.ksp, v->T, v->T));
@@ -106,33 +107,6 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
   PetscCall(PetscLogEventBegin(VP_EVENT_AMG, 0, 0, 0, 0));
   PetscCall(VpCoarseSolverSetUp(&v->solver));
   PetscCall(PetscLogEventEnd(VP_EVENT_AMG, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Vectors of PETSc live on the host or on the backend. */
-static PetscErrorCode FromBackend(const Volumes *v)
-{
-  const VpBackend *backend = v->level->backend;
-  PetscScalar     *to;
-  PetscMemType     type;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWriteAndMemType(v->modes, &to, &type));
-  PetscCall(PetscMemTypeHost(type) ? backend->download(v->outer, v->bytes, to) : backend->copy(v->outer, v->bytes, to));
-  PetscCall(VecRestoreArrayWriteAndMemType(v->modes, &to));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToBackend(const Volumes *v)
-{
-  const VpBackend   *backend = v->level->backend;
-  const PetscScalar *from;
-  PetscMemType       type;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(v->modes, &from, &type));
-  PetscCall(PetscMemTypeHost(type) ? backend->upload(from, v->bytes, v->outer) : backend->copy(from, v->bytes, v->outer));
-  PetscCall(VecRestoreArrayReadAndMemType(v->modes, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,12 +121,12 @@ static PetscErrorCode SolveVolumes(void *data, int32_t n, VpVector b, VpVector x
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
   PetscCall(level->ops->restrict_modes(&level->view, values, v->outer));
-  PetscCall(FromBackend(v));
+  PetscCall(VpCoarseToVec(level->backend, v->outer, v->bytes, v->modes));
   PetscCall(MatMultTranspose(v->P, v->modes, v->b));
   if (v->constants) PetscCall(MatNullSpaceRemove(v->constants, v->b));
   PetscCall(VpCoarseSolverSolve(&v->solver, v->b, v->x));
   PetscCall(MatMult(v->P, v->x, v->modes));
-  PetscCall(ToBackend(v));
+  PetscCall(VpCoarseFromVec(level->backend, v->modes, v->bytes, v->outer));
   PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to));
   PetscCall(level->ops->prolong_modes(&level->view, add, v->outer, to));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -138,6 +138,8 @@ typedef struct {
 /* What suits one kind of processor. Code above the backends asks for these, and not which backend it has. */
 typedef struct {
   const char         *matrix;       /* PETSc's type of the matrices of finite volumes; NULL: these are used only if asked for */
+  PetscInt            matrix_cells; /* Matrices of fewer cells than this are on the host, where latencies are shorter. */
+  const char         *vector;       /* PETSc's type of vectors on the backend; NULL: the standard one */
   PetscReal           handover;     /* the largest ratio of coefficients that a level's cell joins rather than finite volumes begin there */
   const VpLevelCosts *costs;        /* [precision] by which a cycle's number of levels is chosen; NULL: a cycle takes all levels */
   PetscInt            gather_cells; /* A level gathers on fewer ranks if each has fewer cells than this ... */
