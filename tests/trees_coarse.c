@@ -40,23 +40,46 @@ static PetscErrorCode CreateRing(PetscInt degree, PetscInt refine, double d, DM 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode classes_save_iterations(PetscInt degree, PetscInt refine)
+/* *nu = iterations, where a is another one in the ring */
+static PetscErrorCode NuOfRing(PetscInt degree, double d, double ring, const char options[], PetscReal *nu)
 {
-  const double width[] = {0.25, 0.1, 0.03, 0.01};
-  PetscReal    nu[4], full[4];
+  DM         dm;
+  VpMesh     mesh;
+  PetscReal *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateRing(degree, 3, d, &dm));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(PetscMalloc1(mesh->nown + 1, &a));
+  for (int32_t c = 0; c < mesh->nown; c++) a[c] = mesh->geometry->box[c] > 4 ? ring : 1;
+  if (ring != 1) PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(NuOfRandom(dm, options, nu));
+  PetscCall(PetscFree(a));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* known: what two independent programs took; full: where all directions are halved. Sides that weigh by the coefficient alone, without the
+   cells' volumes, take 30 in place of 13.1. */
+static PetscErrorCode ring_takes_no_more_where_it_is_thin(PetscInt degree)
+{
+  static const double width[] = {0.25, 0.1, 0.03, 0.01};
+  static const double known[2][4] = {{12.7, 12.8, 13.0, 13.1}, {14.3, 14.3, 14.4, 14.5}}, full[] = {14.1, 22.9, 36.2, 42.3};
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) {
-    DM dm;
+    PetscReal nu, all, stiff, soft;
 
-    PetscCall(CreateRing(degree, refine, width[i], &dm));
-    PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0", &nu[i]));
-    PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full", &full[i]));
-    PetscCall(DMDestroy(&dm));
+    PetscCall(NuOfRing(degree, width[i], 1, "-pc_vpatchdg_colors 0", &nu));
+    PetscCall(NuOfRing(degree, width[i], 1, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full", &all));
+    PetscCall(NuOfRing(degree, width[i], 1000, "-pc_vpatchdg_colors 0", &stiff));
+    PetscCall(NuOfRing(degree, width[i], 0.001, "-pc_vpatchdg_colors 0", &soft));
+    TapOk((PetscBool)(fabs(nu - known[degree - 2][i]) < 0.5 && all > 0.95 * full[i]),
+          "ring_takes_no_more_where_it_is_thin: Q%d, width %g, %.1f for %.1f, halved in full %.1f", (int)degree, width[i], nu,
+          known[degree - 2][i], all);
+    TapOk((PetscBool)(stiff < nu + 0.5 && soft < nu + 0.5), "ring_may_be_stiff_or_soft: Q%d, width %g, %.1f, %.1f", (int)degree, width[i],
+          stiff, soft);
   }
-  TapOk((PetscBool)(nu[0] < 14 && nu[0] < full[0] && nu[1] < 0.9 * full[1] && nu[2] < 0.7 * full[2] && nu[3] < 0.7 * full[3]),
-        "classes_save_iterations: Q%d, n=%d, 1:6 to 1:150: %.1f %.1f %.1f %.1f, coarsened in full %.1f %.1f %.1f %.1f", (int)degree,
-        (int)refine, nu[0], nu[1], nu[2], nu[3], full[0], full[1], full[2], full[3]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,8 +144,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-refine", &refine, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &exact, NULL));
   TapBegin(PETSC_COMM_WORLD);
-  if (dim == 2) PetscCall(classes_save_iterations(degree, refine < 0 ? 2 : refine));
-  for (PetscInt n = PetscMax(0, refine); n < (refine < 0 ? 2 : refine + 1); n++)
+  if (degree == 2 || degree == 3) PetscCall(ring_takes_no_more_where_it_is_thin(degree));
+  for (PetscInt n = mesh[0] ? PetscMax(0, refine) : 9; n < (refine < 0 ? 2 : refine + 1); n++)
     PetscCall(steps_are_as_good_as_an_inverse(dim, degree, n, mesh, exact));
   PetscCall(PetscFinalize());
   return TapEnd();

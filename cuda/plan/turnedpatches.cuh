@@ -1,4 +1,5 @@
-/* Finds turned patches: one of their cells, or one beyond their sides, has other directions. Kernels for like patches leave them out. */
+/* Finds turned patches: one of their cells, or one beyond their sides, has other directions, or a side weighs by volumes. Kernels for like
+   patches leave them out. */
 #pragma once
 #include "../device/kernel.cuh"
 #include <vector>
@@ -16,8 +17,8 @@ struct SplitPatches {
 };
 
 /* is[i]: whether patch first + i is turned */
-static __global__ void FindTurned(int dim, const int32_t *patch, const uint8_t *frame, const uint8_t *turn, int32_t first, int32_t count,
-                                  uint8_t *is)
+static __global__ void FindTurned(int dim, const int32_t *patch, const uint8_t *frame, const uint8_t *turn, const uint8_t *weighed,
+                                  int32_t first, int32_t count, uint8_t *is)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   int           turned = 0;
@@ -27,6 +28,7 @@ static __global__ void FindTurned(int dim, const int32_t *patch, const uint8_t *
     const size_t at = ((size_t)(first + i) << dim) + q;
 
     if (frame) turned |= frame[at];
+    if (weighed) turned |= weighed[patch[at]];
     for (int d = 0; d < dim; d++) turned |= turn[(size_t)patch[at] * 2 * dim + 2 * d + (q >> d & 1)];
   }
   is[i] = turned != 0;
@@ -40,7 +42,7 @@ static inline PetscErrorCode VpCudaTurnedPatches(const VpView *view, const VpPat
   PetscFunctionBegin;
   PetscCall(VpCudaAlloc((size_t)count, "turned patches", &device.p));
   PetscCall(VpCudaLaunch("turned patches", FindTurned, {VpBlocks(count, VP_THREADS), VP_THREADS}, view->dim, patches->patch, patches->frame,
-                         view->turn, first, count, (uint8_t *)device.p));
+                         view->turn, view->weighed, first, count, (uint8_t *)device.p));
   PetscCall(VpCudaFetch(device.p, (size_t)count, is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

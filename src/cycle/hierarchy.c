@@ -141,8 +141,8 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
   PetscReal        apart = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(spread->nown * (size_t)(dim + fine->apart.reaction + fine->apart.sides) + 1,
-                         &step->coefficient)); /* not NULL on ranks without cells */
+  PetscCall(
+    PetscMalloc1(spread->nown * (size_t)(dim + VpApartWidth(fine->apart)) + 1, &step->coefficient)); /* not NULL on ranks without cells */
   PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
   PetscCall(CoarsenCoefficient(cycle, level->mesh, fine, spread, step->coefficient, &step->joined));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));

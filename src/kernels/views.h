@@ -148,6 +148,8 @@ typedef struct {
   const void    *unit;             /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one
                                       size */
   const void    *coefficient;      /* [nlocal][directions] a, if there is `unit` */
+  const uint8_t *weighed;          /* [nsweep] whether a side of the cell weighs by volumes, where its lines and not `unit` say what A is;
+                                      NULL: none does, or there is no `turn` */
   int            directions;       /* 1, or dim where a is a diagonal tensor */
   double         reaction;         /* of cells, if there is `unit` */
   double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */

@@ -1,9 +1,9 @@
 /* The numbers that the cells of a cycle have apart from the coefficient: c of the reaction, and a alpha at Robin sides. A cycle works on
    boxes. Their c is the mean of c |det J| over a cell's points, and their a alpha that of the side's alpha a times its area. Both are
-   smaller where the cycle works with a multiple of u (VpMetric.entry). */
+   smaller where the cycle works with a multiple of u (VpMetric.entry). On trees their volume is the mean of |det J|. */
 #include "internal.h"
 
-#define ALIKE  0.01 /* Reactions, and Robin sides, that differ by less have one number. */
+#define ALIKE  0.01 /* Reactions, Robin sides, and volumes that differ by less have one number. */
 #define DIGITS 36   /* binary ones that means over boxes keep */
 
 typedef struct {
@@ -39,12 +39,14 @@ static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
 {
   const VpMesh mesh = to->mesh;
   const int    nside = 2 * mesh->dim;
-  double       most[3] = {0, -PETSC_MAX_REAL, 0}; /* c, -c, relative change of alpha */
+  double       most[5] = {0, -PETSC_MAX_REAL, 0, 0, -PETSC_MAX_REAL}; /* c, -c, relative change of alpha; volume, -volume */
 
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mesh->nown; cell++) {
     most[0] = PetscMax(most[0], to->reaction[cell]);
     most[1] = PetscMax(most[1], -to->reaction[cell]);
+    most[3] = PetscMax(most[3], to->problem->metric->volumes[cell]);
+    most[4] = PetscMax(most[4], -to->problem->metric->volumes[cell]);
     for (int side = 0; side < nside; side++) {
       const size_t    at = (size_t)cell * (size_t)nside + (size_t)side;
       const PetscReal alpha = VpProblemAlpha(to->problem, mesh->geometry->domain, mesh->neighbor[at]);
@@ -53,8 +55,10 @@ static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
       if (own > 0) most[2] = PetscMax(most[2], PetscAbsReal(own / alpha - 1));
     }
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, mesh->comm));
-  *apart = (VpApart){.reaction = most[0] + most[1] > ALIKE * most[0], .sides = mesh->geometry->map && most[2] > ALIKE ? nside : 0};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  *apart = (VpApart){.reaction = most[0] + most[1] > ALIKE * most[0],
+                     .sides = mesh->geometry->map && most[2] > ALIKE ? nside : 0,
+                     .volume = mesh->geometry->domain->trees && most[3] + most[4] > ALIKE * most[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,6 +97,7 @@ static PetscErrorCode JoinNumbers(const Numbers *to, VpProblem *problem, PetscRe
     for (int d = 0; d < VpProblemDirections(problem); d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
     if (problem->apart.reaction) *a++ = to->reaction[cell];
     for (int side = 0; side < problem->apart.sides; side++) *a++ = to->robin[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+    if (problem->apart.volume) *a++ = problem->metric->volumes[cell];
   }
   problem->coefficient = *numbers;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,7 +118,7 @@ static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double mo
     to.reaction[cell] = problem->metric->masses[cell] + more * problem->metric->volumes[cell];
   for (int side = 0; side < 2 * mesh->dim; side++) SetRobin(&to, side);
   PetscCall(FindApart(&to, &out->apart));
-  if (out->apart.reaction || out->apart.sides) PetscCall(VpTogether(mesh->comm, JoinNumbers(&to, out, numbers)));
+  if (VpApartWidth(out->apart)) PetscCall(VpTogether(mesh->comm, JoinNumbers(&to, out, numbers)));
   PetscCall(PetscFree(to.reaction));
   PetscCall(PetscFree(to.robin));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,7 +133,7 @@ PetscErrorCode VpProblemForCycle(VpMesh mesh, const VpProblem *problem, double u
   if (!problem->metric) PetscFunctionReturn(PETSC_SUCCESS);
   out->kind = VpMetricChoose(problem->metric, problem->kind, unlike);
   if (problem->kind != VP_METRIC_CONST) PetscCall(TakeCells(mesh, problem, more, out, numbers));
-  if (out->apart.reaction || out->apart.sides) out->kind = VP_METRIC_CELL;
+  if (VpApartWidth(out->apart)) out->kind = VP_METRIC_CELL;
   if (out->kind == VP_METRIC_CONST && problem->coefficient) PetscCall(VpTogether(mesh->comm, TakeBoxMeans(mesh, out, numbers)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,7 +122,7 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, const VpProblem *problem, PetscR
 /* least, most: those of FindRanges(). Where trees are turned, a direction goes on in others. */
 static PetscBool AreSame(VpMesh mesh, const VpProblem *problem, const PetscReal least[], const PetscReal most[])
 {
-  PetscBool same = (PetscBool)(!problem->apart.reaction && !problem->apart.sides);
+  PetscBool same = (PetscBool)!VpApartWidth(problem->apart);
 
   for (int d = 0; d < mesh->dim; d++) same = (PetscBool)(same && least[d] == most[mesh->geometry->domain->trees ? 0 : d]);
   return same;
@@ -148,6 +148,16 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
   level->typical = uniform ? largest : ldexp(1, ilogb(largest));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal VpLevelLargerBeyond(VpLevel level, int32_t cell, int side)
+{
+  const int32_t  next = level->problem.apart.volume ? VpMeshNeighbor(level->mesh, cell, side) : -1;
+  const int32_t *box = level->mesh->geometry->box;
+
+  return next >= 0 && box[next] != box[cell]
+           ? PetscLog2Real(VpProblemVolume(&level->problem, next) / VpProblemVolume(&level->problem, cell))
+           : 0;
 }
 
 PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
@@ -332,7 +342,7 @@ typedef struct {
 /* numbers of a cell that has this many along directions */
 static int WidthOf(const VpMeans *means, int directions)
 {
-  return directions + means->apart.reaction + means->apart.sides;
+  return directions + VpApartWidth(means->apart);
 }
 
 /* the children of a cell */

@@ -12,7 +12,7 @@ static PetscBool IsInside(const VpLineKey *key)
   uint64_t word[VP_LINE_WORDS];
 
   VpLineWords(key, word);
-  return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
+  return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6] && !word[8];
 }
 
 /* Finds the most frequent combination of a cell's lines, among cells whose lines are all inside. Looks at every `step`-th cell. */

@@ -3,12 +3,22 @@
 #include "../base/dictionary.h"
 #include "../tables/tables.h"
 
-enum { VP_LINE_WORDS = 8, VP_FDM_WORDS = 9 };
+enum { VP_LINE_WORDS = 9, VP_FDM_WORDS = 10 };
 
 _Static_assert(VP_SIDE_LEVEL_END < 1 << 8, "a word holds the kinds of two sides");
 static inline uint64_t VpSidesWord(const VpSide side[2])
 {
   return (uint64_t)side[0] << 8 | (uint64_t)side[1];
+}
+
+/* two numbers as floats, +-0 being one */
+static inline uint64_t VpFloatsWord(double x, double y)
+{
+  const float both[2] = {(float)x + 0.f, (float)y + 0.f};
+  uint64_t    word;
+
+  memcpy(&word, both, sizeof(word));
+  return word;
 }
 
 static inline void VpLineWords(const VpLineKey *key, uint64_t word[VP_LINE_WORDS])
@@ -21,6 +31,7 @@ static inline void VpLineWords(const VpLineKey *key, uint64_t word[VP_LINE_WORDS
   }
   word[6] = VpSidesWord(key->side);
   word[7] = VpWord(key->reaction);
+  word[8] = VpFloatsWord(key->larger[0], key->larger[1]);
 }
 
 static inline void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
@@ -33,4 +44,5 @@ static inline void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
   word[6] = VpWord(key->step);
   word[7] = VpWord(key->skew);
   word[8] = VpSidesWord(key->side);
+  word[9] = VpWord(key->larger);
 }

@@ -131,6 +131,9 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 /* coefficient.c: 2^exponent a of the cell beyond a side, also at the level's end; 0 at a boundary or a side that hangs. At the level's end
    it is the cell's own number if this rank does not know the coarser cell's. Requires: the cell is in [0, nsweep) */
 PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
+/* coefficient.c: octaves by which the volume of the cell beyond a side is larger than that of the cell (VpLineKey). Only sides between
+   trees weigh by volumes: inside of a tree neighbours have about one volume. */
+PetscReal VpLevelLargerBeyond(VpLevel, int32_t cell, int side);
 /* alpha of a cell's side beyond which is a boundary, as relative to a of the cell; 0 at other sides */
 static inline PetscReal VpLevelAlpha(VpLevel level, int32_t cell, int side, int32_t beyond)
 {

@@ -47,10 +47,12 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
     key.side[s] = VpDomainSide(mesh->geometry->domain, beyond);
     key.h_beyond[s] = SizeBeyond(level, cell, 2 * d + s, beyond);
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
+    key.larger[s] = VpLevelLargerBeyond(level, cell, 2 * d + s);
     if (level->alone && key.side[s] == VP_SIDE_INTERIOR) {
       key.side[s] = VP_SIDE_NONE;
-      key.h_beyond[s] = key.a_beyond[s] = 0;
+      key.h_beyond[s] = key.a_beyond[s] = key.larger[s] = 0;
     }
+    if (relative) key.larger[s] = round(VP_RATIO_STEPS * key.larger[s]) / VP_RATIO_STEPS;
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
   }
   if (relative) MakeRelative(level, cell, d, &key);
@@ -72,7 +74,8 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   for (int d = 0; d < VpProblemDirections(&level->problem); d++)
     same = (PetscBool)(same && VpLevelCoefficient(level, cell, d) == VpLevelCoefficient(level, other, d));
   for (int side = 0; side < nside && same; side++)
-    same = VpLevelCoefficientBeyond(level, cell, side) == VpLevelCoefficientBeyond(level, other, side);
+    same = (PetscBool)(VpLevelCoefficientBeyond(level, cell, side) == VpLevelCoefficientBeyond(level, other, side) &&
+                       VpLevelLargerBeyond(level, cell, side) == VpLevelLargerBeyond(level, other, side));
   return same;
 }
 
@@ -241,6 +244,23 @@ static void CopyCoefficients(VpLevel level, int directions, double a[])
   }
 }
 
+/* Places view.weighed. */
+static PetscErrorCode PlaceWeighed(VpLevel level)
+{
+  const int32_t n = level->view.nsweep;
+  uint8_t      *weighed;
+
+  PetscFunctionBegin;
+  if (!level->problem.apart.volume) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(n + 1, &weighed));
+  for (int32_t cell = 0; cell < n; cell++) {
+    for (int side = 0; side < 2 * level->mesh->dim; side++) weighed[cell] |= VpLevelLargerBeyond(level, cell, side) != 0;
+  }
+  PetscCall(VpPlaceArray(&level->arrays, weighed, (size_t)n, "sides of trees", &level->view.weighed));
+  PetscCall(PetscFree(weighed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes what the view has where coefficients vary over cells of one size. */
 static PetscErrorCode PlaceUnit(VpLevel level)
 {
@@ -252,7 +272,8 @@ static PetscErrorCode PlaceUnit(VpLevel level)
   double       *table, *a;
 
   PetscFunctionBegin;
-  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || VpMeshIsAdaptive(level->mesh) || !HaveOneSize(level->mesh, h))
+  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || (apart.volume && !level->mesh->turn) || VpMeshIsAdaptive(level->mesh) ||
+      !HaveOneSize(level->mesh, h))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(dim * size, &table));
   PetscCall(PetscCalloc1(count, &a));
@@ -267,6 +288,7 @@ static PetscErrorCode PlaceUnit(VpLevel level)
   view->reaction = VpLevelReaction(level);
   PetscCall(VpArraysPlaceReals(&level->arrays, table, (size_t)(dim * size), "operator tables", &view->unit));
   PetscCall(VpArraysPlaceReals(&level->arrays, a, count, "coefficients", &view->coefficient));
+  PetscCall(PlaceWeighed(level));
   PetscCall(PetscFree(table));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);

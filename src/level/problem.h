@@ -6,7 +6,12 @@
 typedef struct {
   int reaction; /* 1: each cell has its own c, and the problem's c is their mean; 0: the problem's c is that of all cells */
   int sides;    /* 2 dim: a alpha of the cell's sides, 0 where a side has none; 0: alpha is that of boundaries */
+  int volume;   /* 1: volume of the cell in space, relative to that in its tree; 0: sides between trees do not weigh by volumes */
 } VpApart;
+static inline int VpApartWidth(VpApart apart)
+{
+  return apart.reaction + apart.sides + apart.volume;
+}
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown][VpProblemWidth] ([nlocal] in a level's own
    copy) has the numbers of cells: a, or dim numbers of a diagonal tensor, then those apart. NULL: a is 1, and there are no others. The
    exponent brings numbers near 1, where single precision holds them. Only a level's tables contain it. */
@@ -37,7 +42,7 @@ static inline int VpProblemDirections(const VpProblem *problem)
 }
 static inline int VpProblemWidth(const VpProblem *problem)
 {
-  return VpProblemDirections(problem) + problem->apart.reaction + problem->apart.sides;
+  return VpProblemDirections(problem) + VpApartWidth(problem->apart);
 }
 /* alpha of a side whose entry in VpMesh.neighbor is `beyond`; of the sides with this number */
 static inline PetscReal VpProblemAlphaOf(const VpProblem *problem, int side, PetscReal alpha)
@@ -64,6 +69,12 @@ static inline PetscReal VpProblemRobin(const VpProblem *problem, int32_t cell, i
   const int at = VpProblemDirections(problem) + problem->apart.reaction + side;
 
   return problem->apart.sides ? problem->coefficient[(size_t)cell * VpProblemWidth(problem) + at] : 0;
+}
+static inline PetscReal VpProblemVolume(const VpProblem *problem, int32_t cell)
+{
+  const size_t width = (size_t)VpProblemWidth(problem);
+
+  return problem->apart.volume ? problem->coefficient[(size_t)cell * width + width - 1] : 1;
 }
 /* VP_MOST_PENALTY: largest penalty k(k+1) for a precision. Above it sweeps in single precision diverge, and A x in double precision has
    fewer than three correct digits.

@@ -19,6 +19,7 @@ void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t fr
 
       to->a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
       to->beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : to->a[c][d];
+      if (next > 0 && level->problem.apart.volume) to->beyond[c][d] *= exp2(VpLevelLargerBeyond(level, cell[c], side));
     }
   }
 }
@@ -113,6 +114,32 @@ static double SlopeAlong(int dim, const double log[VP_PATCH_CELLS], int e)
 
   for (int c = 0; c < 1 << dim; c++) slope += (c >> e & 1 ? 1 : -1) * log[c] / (1 << dim) * 2;
   return ClampTo(slope, MOST_SLOPE);
+}
+
+static int16_t LargerSteps(double octaves)
+{
+  return (int16_t)round(ClampTo(octaves, MOST_SLOPE) * VP_RATIO_STEPS);
+}
+
+/* how much larger the cells beyond a patch's cells are, towards end s of its row along d: the mean of the cells at place `at` of the row */
+static double MeanLarger(VpLevel level, const int32_t cell[], const uint8_t frame[], int d, int at, int s)
+{
+  const int dim = level->mesh->dim;
+  double    sum = 0;
+
+  for (int c = 0; c < 1 << dim; c++) {
+    if ((c >> d & 1) == at) sum += VpLevelLargerBeyond(level, cell[c], VpFrameSide(frame ? frame[c] : 0, 2 * d + s));
+  }
+  return sum / (1 << (dim - 1));
+}
+
+void VpPatchVolumes(VpLevel level, const int32_t cell[], const uint8_t frame[], VpFit *fit)
+{
+  for (int d = 0; d < level->mesh->dim && level->problem.apart.volume; d++) {
+    fit->larger[d][0] = LargerSteps(MeanLarger(level, cell, frame, d, 0, 0));
+    fit->larger[d][2] = LargerSteps(MeanLarger(level, cell, frame, d, 0, 1));
+    fit->larger[d][3] = (int16_t)(fit->larger[d][2] + LargerSteps(MeanLarger(level, cell, frame, d, 1, 1)));
+  }
 }
 
 /* Sets the slopes. Along e the masses of all directions but e share one factor. */

@@ -14,10 +14,14 @@
    that of cell c if there is none. 2^face, for the lower and the upper side, is the largest ratio of the harmonic mean of both to the
    product. Where sides have numbers, beyond is -a alpha at a Robin side, and 2^face the largest a alpha divided by the product. With one
    number per cell (tensor 0) skew is 0, and all sigma are equal. Steps are multiples of `grain`: 1, or VP_COARSE_GRAIN where many different
-   tables cost much. With grain 0, numbers are not rounded. */
+   tables cost much. With grain 0, numbers are not rounded.
+
+   larger[d]: by how much the volumes of a row of four cells along d are larger than that of the patch's first cell (VpLineKey), in steps of
+   1/VP_RATIO_STEPS of an octave. The row is the patch's two cells between those beyond it. `beyond` is a times the ratio of volumes. */
 #define VP_COARSE_GRAIN (VP_STEPS / VP_RATIO_STEPS)
 typedef struct {
-  double step[3], skew[3], face[3][2];
+  double  step[3], skew[3], face[3][2];
+  int16_t larger[3][4];
 } VpFit;
 /* along the patch's axes */
 typedef struct {
@@ -26,6 +30,7 @@ typedef struct {
 } VpPatchCoefficient;
 /* frame: of the cells, NULL: 0 */
 void   VpPatchCoefficientGet(VpLevel, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *);
+void   VpPatchVolumes(VpLevel, const int32_t cell[], const uint8_t frame[], VpFit *); /* sets `larger` */
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without sigma */
 double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 /* The reaction that a patch has, times VpFitMass(). Where cells have their own, the mean is right. */

@@ -101,6 +101,16 @@ static inline PetscBool AreInTrees(const VpPatchProblems *problems)
   return (PetscBool)(problems->level->mesh->geometry->domain->trees != NULL);
 }
 
+static void AddVolumes(const int16_t larger[4], VpFdmKey *key)
+{
+  key->larger = larger[2] / (double)VP_RATIO_STEPS;
+  for (int s = 0; s < 2; s++) {
+    const int steps = larger[3 * s] - larger[1 + s];
+
+    if (steps && !VpIsCondition(key->side[s])) key->h_beyond[s] *= exp2(steps / (double)VP_RATIO_STEPS);
+  }
+}
+
 static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
 {
   const VpFit *fit = problems->fit ? &problems->fit[p] : NULL;
@@ -109,6 +119,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   if (fit) {
     key.step = fit->step[d];
     key.skew = fit->skew[d];
+    AddVolumes(fit->larger[d], &key);
   }
   for (int s = 0; s < 2; s++) {
     if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_LEVEL_END ||
@@ -149,10 +160,11 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
     VpPatchCoefficient coefficient;
 
     VpPatchCoefficientGet(level, cell, frame, &coefficient);
-    const VpPattern pattern = VpCoefficientPattern(&coefficient);
+    const VpPattern pattern = level->problem.apart.volume ? VP_PATTERN_ANY : VpCoefficientPattern(&coefficient);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
     VpCoefficientFit(&coefficient, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
+    VpPatchVolumes(level, cell, frame, &problems->fit[p]);
     for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
     factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));

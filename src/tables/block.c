@@ -12,7 +12,8 @@ void VpBlockBuild(const VpBasis *b, const VpLineKey *key, double penalty, double
       Q[l][m] = l == m;
       A[l][m] = key->a * RuleStiff(b, l, m) / (h * h);
       for (int s = 0; s < 2; s++) {
-        const VpFaceTerms face = VpFaceForm(key->side[s], h, key->a, key->h_beyond[s], key->a_beyond[s], scale);
+        const Real        larger = exp2l(key->larger[s]);
+        const VpFaceTerms face = VpFaceForm(key->side[s], h, key->a, key->h_beyond[s] * larger, key->a_beyond[s] * larger, scale);
         const Real        v = RuleValue(b, l, s), w = RuleValue(b, m, s), q = RuleSlope(b, l, s), r = RuleSlope(b, m, s);
 
         A[l][m] += face.c / h * (face.gamma * v * w - face.mean / h * (q * w + v * r));

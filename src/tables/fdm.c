@@ -24,8 +24,8 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
 {
   PetscBool beyond = (PetscBool)(!ReadsBeyond(key->side[0]) || key->h_beyond[0] == key->h_beyond[1]);
 
-  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && !key->step && !key->skew && key->face[0] == key->face[1] &&
-                     beyond);
+  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && !key->step && !key->skew && !key->larger &&
+                     key->face[0] == key->face[1] && beyond);
 }
 
 /* Sets the vectors whose products with y are traces of cell c at its end s: the value v . y and the outward derivative q . y. */
@@ -46,18 +46,19 @@ static void AddFace(Line *line, VpFaceTerms f, const Real J[N2], const Real N[N2
     for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += f.c * (f.gamma * J[i] * J[j] - f.mean * (N[i] * J[j] + J[i] * N[j]));
 }
 
-/* Adds the interior face where end s of cell c meets end 1-s of the other cell. */
+/* Adds the interior face where end s of cell c meets end 1-s of the other cell. Requires: c is 0, or both have one volume. */
 static void AddInterface(Line *line, const VpFdmKey *key, int c, int s, Real penalty)
 {
-  Real J[N2], N[N2], v[N2], q[N2];
+  const Real larger = exp2l(key->larger);
+  Real       J[N2], N[N2], v[N2], q[N2];
 
   LineTraces(line, key, c, s, J, N);
   LineTraces(line, key, 1 - c, 1 - s, v, q);
   for (int i = 0; i < N2; i++) {
     J[i] -= v[i];
-    N[i] -= q[i];
+    N[i] -= q[i] / larger;
   }
-  AddFace(line, VpFaceForm(VP_SIDE_INTERIOR, key->h[0], line->a[0], key->h[1], line->a[1], penalty), J, N);
+  AddFace(line, VpFaceForm(VP_SIDE_INTERIOR, key->h[0], line->a[0], key->h[1] * larger, line->a[1] * larger, penalty), J, N);
 }
 
 static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real penalty)

@@ -37,16 +37,16 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
   for (int i = 0; i < n * n; i++) E[i] = D[i];
   VpTidy(b, n, n, E, D);
   for (int s = 0; s < 2; s++) {
-    Real hb = key->h_beyond[s];
+    const Real larger = exp2l(key->larger[s]), hb = key->h_beyond[s];
 
-    face[s] = VpFaceForm(key->side[s], h, key->a, hb, key->a_beyond[s], penalty * b->degree * (b->degree + 1));
+    face[s] = VpFaceForm(key->side[s], h, key->a, hb * larger, key->a_beyond[s] * larger, penalty * b->degree * (b->degree + 1));
     for (int i = 0; i < n; i++) {
       PetscBool cell = (PetscBool)(key->side[s] == VP_SIDE_INTERIOR);
 
       lv[s][i] = VpBasisLift(b, s, 0, i);
       lq[s][i] = VpBasisLift(b, s, 1, i);
       g[(2 * s + 0) * n + i] = cell ? (double)(face[s].c * (lq[s][i] / (2 * h) - face[s].gamma * lv[s][i]) / sqrtl(h * hb)) : 0.;
-      g[(2 * s + 1) * n + i] = cell ? (double)(face[s].c * lv[s][i] / (2 * hb * sqrtl(h * hb))) : 0.;
+      g[(2 * s + 1) * n + i] = cell ? (double)(face[s].c * lv[s][i] / (2 * hb * larger * sqrtl(h * hb))) : 0.;
     }
   }
   for (int i = 0; i < n; i++) {

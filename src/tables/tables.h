@@ -93,6 +93,7 @@ typedef struct {
   double h_beyond[2]; /* size of the cell beyond (VP_SIDE_INTERIOR, VP_SIDE_LEVEL_END), or alpha of a condition that has one */
   double a_beyond[2]; /* coefficient of the cell beyond */
   double reaction;    /* the part of the reaction that a level's line has, by which lines differ. Functions here do not read it. */
+  double larger[2];   /* octaves by which the volume of the cell beyond, relative to its size, is larger than the cell's: 0 on boxes */
 } VpLineKey;
 /* Builds the operator D u + sum_s (g[s][0] V_s + g[s][1] Q_s) of a line.
    D [n][n] is the cell's own part of M^-1 L, where L is the form of one direction, plus `reaction` times I. The caller has divided the
@@ -101,6 +102,7 @@ typedef struct {
    the cell and + the cell beyond:
 
      interior     H (gamma [u][v] - {u'}[v] - [u]{v'})     H = 2 a- a+/(a- + a+), gamma = penalty k(k+1)(1/h- + 1/h+)
+                  If a volume is r times as large, r a+ takes the place of a+, and r h+ that of h+ in gamma and u+'.
      condition    a (gamma u v - mean (u'v + u v'))         conditions.def
      level end    own part of the interior form            gamma = penalty k(k+1)(1/(2h-) + 1/h+), as of the cell's parent */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
@@ -198,6 +200,7 @@ typedef struct {
   double face[2];           /* The form of an interior side, or of one at the level's end, has 2^face times the coefficient of the patch's
                                cell there. */
   double skew;              /* The mass has the coefficients of the other directions, whose step is step + skew; 0 unless a is a tensor. */
+  double larger;            /* As in VpLineKey, of the second cell. h_beyond of cells are multiplied by 2^larger already. */
 } VpFdmKey;
 /* Builds the tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, and lambda [2n] are the
    eigenvalues. F = S^T E^T M1 and B = E S, where S^T E^T M E S = I, M and L contain the coefficients, and M1 is the mass without them. A

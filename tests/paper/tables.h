@@ -83,7 +83,7 @@ struct Nodal {
     Reals     L((size_t)size * size, 0.), block(n * n), D(n * n), g(4 * n);
 
     for (int c = 0; c < cells; c++) {
-      const VpLineKey key = {h, 1, {c == 0 ? lower : VP_SIDE_INTERIOR, c == cells - 1 ? upper : VP_SIDE_INTERIOR}, {h, h}, {1, 1}, 0};
+      const VpLineKey key = {h, 1, {c == 0 ? lower : VP_SIDE_INTERIOR, c == cells - 1 ? upper : VP_SIDE_INTERIOR}, {h, h}, {1, 1}, 0, {}};
       VpLineBuild(&basis, &key, 1, 0, D.data(), g.data());
       for (int s = -1; s < 2; s++) { /* columns of the cell below, this one, the one above */
         const int end = s > 0;
@@ -122,6 +122,7 @@ static Reals Table(const Nodal &line, int kind, VpSpace space)
                       {at[0] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR, at[1] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR},
                       0,
                       {0, 0},
+                      0,
                       0};
   Reals        table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end),
         four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);

@@ -19,12 +19,12 @@ static void MakeLinesOf(Level &v)
   v.drop.assign((size_t)2 * v.ncell * v.dim * w, 0);
   v.unit.assign((size_t)v.dim * w, 0);
   for (int d = 0; d < v.dim; d++) {
-    const VpLineKey one = {v.h[d], 1, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}, 0};
+    const VpLineKey one = {v.h[d], 1, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}, 0, {}};
     VpLineBuild(&v.basis, &one, 1, 0, &v.unit[(size_t)d * w], &v.unit[(size_t)d * w + n * n]);
   }
   for (int32_t e = 0; e < v.ncell * v.dim; e++) {
     const int d = e % v.dim;
-    VpLineKey key = {v.h[d], CoefficientOf(v, e / v.dim, d), {}, {v.h[d], v.h[d]}, {}, 0};
+    VpLineKey key = {v.h[d], CoefficientOf(v, e / v.dim, d), {}, {v.h[d], v.h[d]}, {}, 0, {}};
     for (int s = 0; s < 2; s++) {
       const int32_t beyond = v.neighbor[(size_t)2 * e + s];
       key.side[s] = beyond < 0 ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR;
@@ -71,6 +71,7 @@ static void MakeLayers(Level &v)
                           {lo ? v.boundary[0] : VP_SIDE_INTERIOR, up ? v.boundary[1] : VP_SIDE_INTERIOR},
                           VP_STEPS * log2(a(x + 1) / a(x)),
                           {face(x, x - 1), face(x + 1, x + 2)},
+                          0,
                           0};
     v.fdm.resize(v.fdm.size() + w);
     double *F = &v.fdm[v.fdm.size() - w];

@@ -113,9 +113,13 @@ static void MakeLines(Level &v, double reaction)
   for (int d = 0; d < v.dim; d++) {
     for (int p = 0; p < 3; p++) {
       for (int without = 0; without < 3; without++) {
-        VpLineKey key = {
-          v.h[d],           1,      {p == 0 ? v.boundary[2 * d] : VP_SIDE_INTERIOR, p == 2 ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
-          {v.h[d], v.h[d]}, {1, 1}, 0};
+        VpLineKey key = {v.h[d],
+                         1,
+                         {p == 0 ? v.boundary[2 * d] : VP_SIDE_INTERIOR, p == 2 ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
+                         {v.h[d], v.h[d]},
+                         {1, 1},
+                         0,
+                         {}};
         const int e = v.entry(d) + p;
         double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
         if (without && key.side[without - 1] == VP_SIDE_INTERIOR) key.side[without - 1] = VP_SIDE_NONE;
@@ -125,7 +129,8 @@ static void MakeLines(Level &v, double reaction)
     v.common.inside[d] = v.entry(d) + 1;
     for (int s = 0; s < 2; s++) {
       const VpLineKey key = {
-        v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}, 0};
+        v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1},
+        0,      {}};
       v.common.bounded[d][s] = v.entry(d) + 2 * s;
       VpLineBoundary(&key, v.k, s, 1, v.outside[d][s]);
     }
@@ -179,6 +184,7 @@ static void MakePatches(Level &v, VpSpace space)
                         {lo ? v.boundary[2 * d] : VP_SIDE_INTERIOR, up ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
                         0,
                         {0, 0},
+                        0,
                         0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
       VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m);
@@ -199,7 +205,7 @@ static void MakeGraded(Level &v, double reaction)
     const int  d = e / nc, x = e % nc;
     const auto h = [&](int at) { return at < 0 || at >= nc ? 0 : v.h[d] * (d == 1 ? sizes[at % 8] : 1); };
     const auto side = [&](int s, int at) { return at < 0 || at >= nc ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR; };
-    VpLineKey  key = {h(x), 1, {side(0, x - 1), side(1, x + 1)}, {h(x - 1), h(x + 1)}, {1, 1}, 0};
+    VpLineKey  key = {h(x), 1, {side(0, x - 1), side(1, x + 1)}, {h(x - 1), h(x + 1)}, {1, 1}, 0, {}};
     for (int without = 0; without < 3; without++) {
       VpLineKey part = key;
       double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
@@ -207,7 +213,7 @@ static void MakeGraded(Level &v, double reaction)
       VpLineBuild(&v.basis, &part, 1, reaction / v.dim, line, line + n * n);
     }
     if (x + 1 == nc) continue;
-    const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}, 0};
+    const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}, 0, 0};
     double        *F = &v.fdm[(size_t)e * f];
     VpFdmBuild(&v.basis, &patch, v.space, 1, F, F + m * m, F + 2 * m * m);
     v.mirrored[e] = VpFdmIsMirrored(&patch);

@@ -73,6 +73,7 @@ static inline void Quadrature(const VpBasis *b, double M[], double K[])
 typedef struct {
   int    cells, end[2]; /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_ROBIN, VP_SIDE_INTERIOR: periodic, VP_SIDE_NONE */
   double h[CELLS], a[CELLS], penalty, reaction, alpha[2];
+  double octaves[CELLS]; /* of the cells' volumes, relative to their sizes */
 } Domain;
 
 /* values and derivatives in x of cell c's physical functions at its lower or upper end, in u[c n ...] */
@@ -117,8 +118,9 @@ static inline void Assemble(const VpBasis *b, const Domain *d, PetscBool weighte
     if (c == last && d->end[1] != VP_SIDE_INTERIOR) continue;
     EndValues(b, d, c, 1, jump, mean);
     EndValues(b, d, e, 0, u, du);
-    for (int i = 0; i < size; i++) jump[i] -= u[i], mean[i] = (mean[i] + du[i]) / 2;
-    Add(size, A, 2 / (1 / d->a[c] + 1 / d->a[e]), kk * (1 / d->h[c] + 1 / d->h[e]), jump, mean);
+    const double own = exp2(d->octaves[c]), its = exp2(d->octaves[e]);
+    for (int i = 0; i < size; i++) jump[i] -= u[i], mean[i] = (mean[i] / own + du[i] / its) / 2;
+    Add(size, A, 2 / (1 / (own * d->a[c]) + 1 / (its * d->a[e])), kk * (1 / (own * d->h[c]) + 1 / (its * d->h[e])), jump, mean);
   }
   for (int s = 0; s < 2; s++) {
     if (d->end[s] != VP_SIDE_DIRICHLET && d->end[s] != VP_SIDE_ROBIN) continue;
