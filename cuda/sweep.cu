@@ -33,10 +33,11 @@ __global__ void GatherCurrent(int values, int32_t count, const int32_t *list, un
 
 template <class T, int DIM, int N>
 struct SweepKernels {
-  typedef StagesLayout<T, DIM, N>      Few;
-  typedef AnyLayout<T, DIM, N>         Many; /* more patches than the device works on at once: a thread has two lines */
-  typedef Patch<T, N>                  P;
-  typedef Patch<T, N, GROUPED_PATCHES> Q;
+  typedef StagesLayout<T, DIM, N>        Few;
+  typedef AnyLayout<T, DIM, N>           Many; /* more patches than the device works on at once: a thread has two lines */
+  typedef AnyLayout<T, DIM, N, 1, false> Turned;
+  typedef Patch<T, N>                    P;
+  typedef Patch<T, N, GROUPED_PATCHES>   Q;
 
   template <class L, bool TURNED = false>
   static PetscErrorCode LaunchAny(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,
@@ -61,7 +62,7 @@ struct SweepKernels {
   static PetscErrorCode SweepTurned(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const SplitPatches &split,
                                     cudaStream_t stream)
   {
-    return LaunchAny<Few, true>(f, w, mode, split.List(true), 0, split.n[1], stream);
+    return LaunchAny<Turned, true>(f, w, mode, split.List(true), 0, split.n[1], stream);
   }
   /* Sweeps a range in which no patches are alike. split: NULL if none are turned */
   static PetscErrorCode SweepUnlike(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const SplitPatches *split, int32_t first,

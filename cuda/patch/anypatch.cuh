@@ -68,11 +68,10 @@ struct ReadOnly {
   }
 };
 
-template <class T, int DIM, int N, int ROUNDS = 2, bool TURNED = false>
+template <class T, int DIM, int N, class S, bool TURNED = false>
 struct AnyPatch {
-  typedef AnyLayout<T, DIM, N, ROUNDS>    S;
   static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
-  static constexpr bool                   FEW = R == 1; /* Patches are few, so that threads wait for loads. */
+  static constexpr bool                   FEW = S::few;
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
   typedef PatchSide<T, TURNED>            Side;
   static_assert(!TURNED || R == 1, "a thread of a turned patch has one line");
@@ -241,22 +240,24 @@ struct AnyPatch {
   template <int D>
   __device__ __forceinline__ void Subtract(const Layers (&before)[2]) const
   {
-    constexpr int along = VpLineStride(D, N, N * N);
-
 #pragma unroll(FEW ? 2 : 1)
     for (int c = 0; c < 2; c++) {
-      const T *entry[R], *beyond[R];
-      bool     alike = true, flips = false;
+      const auto first = At<D>(0);
+      const auto its = In<D>(first, FrameBeyond(side[D * S::cells + (first.cell | c << D)])); /* where TURNED, of the thread's one line */
+      const T   *entry[R], *beyond[R];
+      bool       alike = true, flips = false;
 
       UNROLL (int r = 0; r < R; r++) {
         const auto line = At<D>(r);
         const auto there = side[D * S::cells + (line.cell | c << D)];
         entry[r] = there.entry;
-        beyond[r] = there.beyond ? there.beyond + line.at : NULL;
+        beyond[r] = !there.beyond ? NULL : TURNED ? its.First(there.beyond) : there.beyond + line.at;
         alike = alike && entry[r] == entry[0];
         flips = Flips(there);
       }
-      const auto read = [&](int r, int t, int i) { return FEW ? before[c].a[r][t] : beyond[r] ? beyond[r][i * along] : T(0); };
+      const auto read = [&](int r, int t, int i) {
+        return FEW ? before[c].a[r][t] : beyond[r] ? its.Signed(i, beyond[r][its.Index(i)]) : T(0);
+      };
       if (alike) {
         const T *same[R];
         UNROLL (int r = 0; r < R; r++) same[r] = entry[0];
@@ -426,17 +427,17 @@ __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, c
   Side                        *side = (Side *)shared;
   T                           *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
-  const AnyPatch<T, DIM, N, S::rounds, TURNED> any = {f,
-                                                      w,
-                                                      of,
-                                                      patch,
-                                                      w.patch + (size_t)patch * S::cells,
-                                                      Y,
-                                                      KeepsValues(of) ? Y + L::patches * S::stride : NULL,
-                                                      side + slot * S::sides,
-                                                      cover,
-                                                      done,
-                                                      (int)threadIdx.x % S::threads};
+  const AnyPatch<T, DIM, N, S, TURNED> any = {f,
+                                              w,
+                                              of,
+                                              patch,
+                                              w.patch + (size_t)patch * S::cells,
+                                              Y,
+                                              KeepsValues(of) ? Y + L::patches * S::stride : NULL,
+                                              side + slot * S::sides,
+                                              cover,
+                                              done,
+                                              (int)threadIdx.x % S::threads};
   any.Solve(index < last);
 }
 

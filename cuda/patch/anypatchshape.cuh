@@ -13,12 +13,13 @@
 #include "../shapes.cuh"
 
 namespace vpatchdg::patch {
-/* ROUNDS: lines of a thread */
-template <class T, int DIM, int N, int ROUNDS = 2>
+/* ROUNDS: lines of a thread; FEW: patches are few, so that threads wait for loads */
+template <class T, int DIM, int N, int ROUNDS = 2, bool FEW = ROUNDS == 1>
 struct AnyLayout : AnyPatchShape<T, DIM, N> {
   typedef AnyPatchShape<T, DIM, N> Shape;
   typedef AnyLayout                Any; /* the layout of a block with these patches alone */
   static constexpr int             m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
+  static constexpr bool            few = FEW;
   static constexpr int             rounds = ROUNDS, threads = (places << slow) / rounds;  /* threads of a patch */
   static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
 
