@@ -175,6 +175,7 @@ struct SweepKernels {
   }
 
   enum Which { NONE, REPLACE, OWN };
+  enum { OWN_LEAST = 3 }; /* With n = 2 the pairs of ownpatch.cuh are neither two coefficients that a neighbour mirrors nor traces. */
   /* Chooses the kernel for like patches in a residual mode. Patches can compute their own residual if all cells have one K. */
   static Which ChooseKernel(const SweepSetup<T, N> &setup, VpResidualMode mode)
   {
@@ -183,7 +184,7 @@ struct SweepKernels {
 
     if (!setup.Can()) return NONE;
     if (mode != VP_MODE_GIVEN && setup.Uniform() && (mode == VP_MODE_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
-    return N >= VP_THIN_LEAST && (mode == VP_MODE_GIVEN || (own && mode != VP_MODE_REPLACE)) ? OWN : NONE;
+    return N >= OWN_LEAST && (mode == VP_MODE_GIVEN || (own && mode != VP_MODE_REPLACE)) ? OWN : NONE;
   }
 
   /* Works on the patches of a plan: on like patches by the kernel `which`, on all others by the kernel for any patches. */
@@ -193,7 +194,7 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     if (which == REPLACE && like.setup.Uniform()) PetscCall(ReplaceValues<true>(like, one));
-    else if constexpr (N >= VP_THIN_LEAST) {
+    else if constexpr (N >= OWN_LEAST) {
       auto many = [&](const PatchList &list) { return Replace<T, N, CellCoefficients<T>>{like.Coefficients(list)}; };
       if (which == REPLACE) PetscCall(ReplaceValues<false>(like, many));
       else PetscCall(CorrectOwn(like));

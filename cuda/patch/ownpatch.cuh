@@ -6,7 +6,8 @@
    harmonic mean H of the cells' coefficients. So all cells share one K and one g, and five numbers are a line's own:
 
               a0        a1                thin basis: a jump is two differences of coefficients,
-        H0 |------ H ------| H1                u[n] - u[n-1]  and  u[n+1] - u[n-2]  at the face in the middle
+        H0 |------ H ------| H1                u[n] - u[n-1]  and  u[n+1] - u[n-2]  at the face in the middle;
+                                          else it is that of the value and that of the slope
 
    On the domain's boundary the jump is a multiple of the cell's own traces, and H = a. A residual without the patch's outer faces has
    H0 = H1 = 0 there. A cell takes jumps at both of its sides, of which the even and the odd parts are added to those of K u.
@@ -18,14 +19,34 @@
 #include "replacepatch.cuh"
 
 namespace vpatchdg::patch {
-/* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
+/* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other, and for odd n the middle one is even. In
+   the orthonormal basis functions are even and odd in turn. */
 template <class T, int N>
 struct OwnTables {
-  static constexpr int half = N / 2, even = N - half;
-  T                    even_K[3][even * even], odd_K[3][half * half];
-  T                    even_add[3][2][even], odd_add[3][2][half]; /* [direction][jump] what jumps at the lower side add */
-  T                    outside[3][2][2][2]; /* [direction][side] from the cell's own two coefficients there to the jumps */
+  static constexpr int  half = N / 2, even = N - half, nt = VpThinLayers(N, 3);
+  static constexpr bool thin = nt < VpDenseLayers(N);
+  T                     even_K[3][even * even], odd_K[3][half * half];
+  T                     even_add[3][2][even], odd_add[3][2][half]; /* [direction][jump] what jumps at the lower side add */
+  T                     outside[3][2][2][2]; /* [direction][side] from the cell's own pair there (OwnPair) to the jumps */
 };
+
+/* The pair of traces beyond side s, if the cell beyond is the mirror image of this one: two coefficients, or value and slope. trace: of
+   PatchTables */
+template <class T, int N>
+__device__ __forceinline__ Pack<T, 2> OwnPair(const T (&trace)[2][2][VpThinLayers(N, 3)], int s, const T *u)
+{
+  typedef OwnTables<T, N> Tables;
+  Pack<T, 2>              pair;
+
+  if constexpr (Tables::thin) return {{s ? u[N - 1] : u[1], s ? u[N - 2] : u[0]}};
+  else {
+    UNROLL (int f = 0; f < 2; f++) {
+      pair.a[f] = trace[s][f][0] * u[0];
+      UNROLL (int i = 1; i < N; i++) pair.a[f] += trace[s][f][i] * u[i];
+    }
+    return pair;
+  }
+}
 
 /* lines of two cells in a patch, four along each direction; the numbers of one: the coefficients of its cells, and the harmonic means at
    its lower end, between the cells and at its upper end */
@@ -49,6 +70,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
+  static constexpr bool thin = OwnTables<T, N>::thin;
 
   const OwnTables<T, N>     &k;
   const CellCoefficients<T> &of;
@@ -142,10 +164,10 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     T             e[even], o[half];
 
     UNROLL (int i = 0; i < half; i++) {
-      e[i] = a * (u[i] + u[N - 1 - i]);
-      o[i] = a * (u[i] - u[N - 1 - i]);
+      e[i] = thin ? a * (u[i] + u[N - 1 - i]) : a * u[2 * i];
+      o[i] = thin ? a * (u[i] - u[N - 1 - i]) : a * u[2 * i + 1];
     }
-    if (even > half) e[even - 1] = a * u[half];
+    if (even > half) e[even - 1] = a * u[thin ? half : N - 1];
     UNROLL (int i = 0; i < even; i++) {
       y[i] = k.even_K[d][i * even] * e[0];
       UNROLL (int j = 1; j < even; j++) y[i] += k.even_K[d][i * even + j] * e[j];
@@ -162,7 +184,9 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   {
     constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
     const int     d = t.template Same<D>();
-    const T       e0 = lower[0] + upper[1], e1 = lower[1] + upper[0], o0 = lower[0] - upper[1], o1 = lower[1] - upper[0];
+    const T       u0 = upper[thin], u1 = upper[!thin]; /* as they are mirrored */
+    const T       e0 = lower[0] + u0, e1 = lower[1] + u1, o0 = lower[0] - u0, o1 = lower[1] - u1;
+    T             all[N];
 
     UNROLL (int i = 0; i < even; i++) {
       T p = y[i] + k.even_add[d][0][i] * e0;
@@ -170,37 +194,46 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
       if (i < half) {
         T q = y[N - 1 - i] + k.odd_add[d][0][i] * o0;
         q += k.odd_add[d][1][i] * o1;
-        y[i] = p + q;
-        y[N - 1 - i] = p - q;
-      } else y[i] = p;
+        all[thin ? i : 2 * i] = thin ? p + q : p;
+        all[thin ? N - 1 - i : 2 * i + 1] = thin ? p - q : q;
+      } else all[thin ? i : N - 1] = p;
     }
+    UNROLL (int i = 0; i < N; i++) y[i] = all[i];
   }
-  /* The jumps at the outer side s, times H; u, w: the cell's own coefficients there, ascending */
+  /* The jumps at the outer side s, times H; own: the cell's pair there */
   template <int D>
-  __device__ __forceinline__ void Jumps(int s, bool boundary, const Pair &beyond, T u, T w, T H, T (&j)[2]) const
+  __device__ __forceinline__ void Jumps(int s, bool boundary, const Pair &beyond, const Pair &own, T H, T (&j)[2]) const
   {
-    j[0] = beyond.a[0] - w;
-    j[1] = beyond.a[1] - u;
+    j[0] = beyond.a[0] - own.a[0];
+    j[1] = beyond.a[1] - own.a[1];
     if (!inside && boundary)
-      UNROLL (int f = 0; f < 2; f++) j[f] = k.outside[D][s][f][0] * u + k.outside[D][s][f][1] * w;
+      UNROLL (int f = 0; f < 2; f++) j[f] = k.outside[D][s][f][1] * own.a[1] + k.outside[D][s][f][0] * own.a[0];
     j[0] *= H;
     j[1] *= H;
+  }
+  /* the jumps times H at the face in the middle, as the lower and as the upper cell sees them */
+  __device__ __forceinline__ void InnerJumps(const T (&u)[m], T H, T (&up)[2], T (&down)[2]) const
+  {
+    const Pair lower = OwnPair<T, N>(t.trace, 1, u), upper = OwnPair<T, N>(t.trace, 0, u + N);
+
+    UNROLL (int f = 0; f < 2; f++) up[f] = H * (upper.a[thin ? 1 - f : f] - lower.a[f]);
+    UNROLL (int f = 0; f < 2; f++) down[f] = -up[thin ? 1 - f : f];
   }
   /* y = A u on line r along D */
   template <int D>
   __device__ __forceinline__ void Operate(int r, const Pair (&beyond)[2], const T (&u)[m], T (&y)[m]) const
   {
     int q, at;
-    T   lower[2], upper[2];
+    T   lower[2], upper[2], up[2], down[2];
 
     Find<D>(r, q, at);
-    const T *own = numbers + LINE_NUMBERS * (4 * D + q), H = own[LINE_H];
-    const T  up[2] = {H * (u[N] - u[N - 1]), H * (u[N + 1] - u[N - 2])}, down[2] = {-up[1], -up[0]};
+    const T *own = numbers + LINE_NUMBERS * (4 * D + q);
+    InnerJumps(u, own[LINE_H], up, down);
     OperateCell<D>(own[LINE_A0], u, y);
     OperateCell<D>(own[LINE_A1], u + N, y + N);
-    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[LINE_H0], lower);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], OwnPair<T, N>(t.trace, 0, u), own[LINE_H0], lower);
     AddJumps<D>(lower, up, y);
-    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[LINE_H1], upper);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], OwnPair<T, N>(t.trace, 1, u + N), own[LINE_H1], upper);
     AddJumps<D>(down, upper, y + N);
   }
 
