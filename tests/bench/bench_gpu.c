@@ -3,6 +3,7 @@ static char help[] =
   -bench_backend cuda|host           : where (default cuda)\n\
   -bench_dim 2|3                     : default 3\n\
   -bench_varying                     : a coefficient that differs from cell to cell\n\
+  -bench_waves                       : a coefficient at points: 1 + 0.9 sin 4 pi x sin 4 pi y (sin 4 pi z)\n\
   -bench_jump a                      : a coefficient that is 1 and a in turn, in layers of three cells\n\
   -dm_vpatchdg_*                     : other meshes: grids, boxes, boundaries; where there are several boxes, not with f = 1\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
@@ -10,7 +11,7 @@ static char help[] =
                                        No kernels where the finest level is inverted\n\
   -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
   -bench_parts operator              : A x alone, on any mesh that -dm_vpatchdg_* makes\n\
-  -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
+  -bench_parts options               : solves as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
   -bench_refine l,...                : meshes of 2^l cells a side for all degrees\n\
   -bench_most n                      : no mesh of more unknowns\n\
@@ -271,6 +272,7 @@ static PetscErrorCode GetProblem(Bench *bench)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench->enough, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_varying", &bench->varying, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_waves", &bench->waves, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_jump", &bench->jump, NULL));
   if (bench->jump) bench->varying = PETSC_TRUE;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_levels", &bench->levels, NULL));

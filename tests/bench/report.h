@@ -9,6 +9,7 @@ typedef struct {
   void            *probe; /* a byte to wait for */
   int              dim;
   PetscBool        varying; /* does the coefficient differ from cell to cell? */
+  PetscBool        waves;   /* is it 1 + 0.9 sin 4 pi x sin 4 pi y .. at points? */
   PetscReal        jump;    /* is it 1 and this in turn? 0: no */
   PetscInt         levels;  /* as PCVPatchDGSetLevels() takes them */
   int              points;  /* numbers of the coefficient at a point; 0: it is not given there */

@@ -47,6 +47,18 @@ static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 1 + 0.9 sin 4 pi x sin 4 pi y .. */
+static inline PetscErrorCode Waves(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    PetscReal product = 0.9;
+
+    for (PetscInt d = 0; d < dim; d++) product *= PetscSinReal(4 * PETSC_PI * x[i * dim + d]);
+    a[i] = 1 + product;
+  }
+  return PETSC_SUCCESS;
+}
+
 /* a full matrix I + v v^T whose direction turns, or its first entry. *ctx: numbers of a point */
 static inline PetscErrorCode TurningMatrix(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[],
                                            void *ctx)
@@ -75,7 +87,9 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
   PetscCall(DMSetFromOptions(w->dm));
-  if (bench->points) PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, &bench->points));
+  if (bench->waves) PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, 1, Waves, PETSC_MEMTYPE_HOST, NULL));
+  else if (bench->points)
+    PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, &bench->points));
   PetscCall(DMSetUp(w->dm));
   PetscCall(PetscTime(&end));
   w->setup[0] = end - start;
@@ -188,6 +202,7 @@ static inline PetscErrorCode SetRightHandSide(Work *w, int side)
 #if defined(PETSC_HAVE_CUDA)
   if (w->bench->backend != &VpBackendHost) PetscCall(PetscRandomSetType(random, PETSCCURAND));
 #endif
+  PetscCall(PetscRandomSetInterval(random, -1, 1));
   PetscCall(VecSetRandom(w->b, random));
   PetscCall(PetscRandomDestroy(&random));
   PetscFunctionReturn(PETSC_SUCCESS);
