@@ -5,16 +5,17 @@
 /* bytes of shared memory for the nodes of a cell */
 static inline size_t MapBytes(int dim, const VpCellMaps *maps)
 {
-  return maps->node ? (size_t)(dim * Power(maps->degree + 1, dim)) * sizeof(double) : 0;
+  return VpAreMapped(maps) ? (size_t)(dim * Power(maps->degree + 1, dim)) * sizeof(double) : 0;
 }
 
-/* Copies the nodes of a cell to shared memory. Ends with all threads of the block done. */
+/* Copies the nodes of a cell to shared memory, or makes them there. Ends with all threads of the block done. */
 template <int DIM>
 __device__ __forceinline__ void KeepNodes(const VpCellMaps &maps, int32_t cell, double *node)
 {
-  const int count = DIM * Power(maps.degree + 1, DIM);
+  const int nodes = Power(maps.degree + 1, DIM), count = DIM * nodes;
 
   for (int t = threadIdx.x; maps.node && t < count; t += blockDim.x) node[t] = maps.node[(size_t)cell * count + t];
+  for (int i = threadIdx.x; maps.formula && i < nodes; i += blockDim.x) VpFormulaNode(DIM, &maps, cell, i, node + i * DIM);
   __syncthreads();
 }
 
@@ -63,9 +64,9 @@ __device__ __forceinline__ void MapPoint(const VpCellMaps &maps, const double *n
   const double *bounds = maps.bounds + 6 * (size_t)cell;
   double        out[DIM][DIM + 1];
 
-  if (maps.node) MapCurved<DIM>(maps.degree + 1, node, grid, at, out);
+  if (VpAreMapped(&maps)) MapCurved<DIM>(maps.degree + 1, node, grid, at, out);
   UNROLL (int i = 0; i < DIM; i++) {
-    if (X) X[i] = maps.node ? out[i][0] : bounds[i] + bounds[3 + i] * grid.x[i][at[i]];
-    UNROLL (int d = 0; d < DIM; d++) J[i * DIM + d] = maps.node ? out[i][1 + d] : i == d ? bounds[3 + d] : 0.;
+    if (X) X[i] = VpAreMapped(&maps) ? out[i][0] : bounds[i] + bounds[3 + i] * grid.x[i][at[i]];
+    UNROLL (int d = 0; d < DIM; d++) J[i * DIM + d] = VpAreMapped(&maps) ? out[i][1 + d] : i == d ? bounds[3 + d] : 0.;
   }
 }

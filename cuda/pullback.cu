@@ -94,6 +94,25 @@ __device__ __forceinline__ void MakeCell(const VpMaking &m, const double *node, 
   made.most = MostOfBlock(extremes[1], s);
 }
 
+/* the largest quotient of a number on the diagonal of K at two points of a cell */
+static __device__ __forceinline__ double FindChange(const VpMaking &m, int32_t cell, double *s)
+{
+  double change = 1;
+
+  for (int d = 0; d < (m.given > 1 ? m.dim : 1) && !m.flat; d++) {
+    double range[2] = {DBL_MAX, 0};
+
+    for (int q = threadIdx.x; q < m.at[0].size; q += MAKERS) {
+      const double a = VpMakingK(&m, cell, -1, q)[VpDiagonalOfK(m.dim, m.given, d)];
+
+      range[0] = fmin(range[0], a);
+      range[1] = fmax(range[1], a);
+    }
+    change = fmax(change, MostOfBlock(range[1], s) / -MostOfBlock(-range[0], s));
+  }
+  return change;
+}
+
 template <int DIM>
 __device__ __forceinline__ void MakeSides(const VpMaking &m, const double *node, int32_t cell, Point<DIM> &p)
 {
@@ -127,6 +146,7 @@ __global__ void __launch_bounds__(MAKERS) MakePoints(const __grid_constant__ VpM
   KeepNodes<DIM>(m.maps, cell, node);
   MakeCell<DIM>(m, node, cell, p, made, s);
   MakeSides<DIM>(m, node, cell, p);
+  made.change = FindChange(m, cell, s);
   made.sign = (SumBlock(p.positive, s) == all) - (SumBlock(p.negative, s) == all);
   made.definite = SumBlock(p.good, s) == all;
   if (threadIdx.x == 0) m.made[cell] = made;

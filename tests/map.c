@@ -108,6 +108,40 @@ static PetscErrorCode Boxes(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Compares a map by a formula with the one through the nodes that the formula gives. */
+static PetscErrorCode Formula(int dim, VpFormula formula, const double number[])
+{
+  static const double x0[] = {0, 0.4, 1}, one[] = {0.25}, boxes[] = {0, 0.5, 0.5, 0.5, 0.25, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0.25};
+  const double *const x[] = {x0, one, one};
+  double              X[2][9], J[2][27], lower[2][3], upper[2][3], error = 0;
+  VpMapGrid           grid;
+  VpMap               map[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(VpMapCreateFormula(dim, 4, 2, formula, number, &map[0]));
+  PetscCall(PetscArraycpy(map[0]->bounds, boxes, 12));
+  PetscCall(VpMapCreate(dim, 4, 2, &map[1]));
+  for (int at = 0; at < 2 * VpMapNodes(dim, 4); at++) {
+    const int     i = at % VpMapNodes(dim, 4), place[3] = {i % 5, i / 5 % 5, i / 25};
+    const double *box = boxes + 6 * (at / VpMapNodes(dim, 4));
+    double        node[3];
+
+    for (int d = 0; d < dim; d++) node[d] = box[d] + box[3 + d] * map[1]->point[place[d]];
+    VpFormulaPoint(formula, dim, number, node, map[1]->node + at * dim);
+  }
+  VpMapGridSet(map[0], (int[]){3, 1, 1}, x, &grid);
+  for (int m = 0; m < 2; m++) {
+    VpMapEvaluate(map[m], 1, &grid, X[m], J[m]);
+    VpMapBounds(map[m], 1, lower[m], upper[m]);
+  }
+  for (int i = 0; i < 3 * dim; i++) error = PetscMax(error, fabs(X[0][i] - X[1][i]));
+  for (int i = 0; i < 3 * dim * dim; i++) error = PetscMax(error, fabs(J[0][i] - J[1][i]));
+  for (int d = 0; d < dim; d++) error = PetscMax(error, PetscMax(fabs(lower[0][d] - lower[1][d]), fabs(upper[0][d] - upper[1][d])));
+  TapOk((PetscBool)(error == 0), "formula_gives_nodes: %dD, formula %d, %g", dim, (int)formula, error);
+  for (int m = 0; m < 2; m++) PetscCall(VpMapDestroy(&map[m]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   int status;
@@ -115,6 +149,11 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   for (int dim = 2; dim <= 3; dim++) PetscCall(Polynomials(dim));
+  for (int i = VP_FORMULA_SHEAR; i <= VP_FORMULA_BUMP; i++) {
+    const double number[VP_FORMULA_NUMBERS] = {i == VP_FORMULA_SINE || i == VP_FORMULA_KERSHAW ? 0.1 : 1, 2, 60};
+
+    for (int dim = i == VP_FORMULA_TORUS ? 3 : 2; dim <= 3; dim++) PetscCall(Formula(dim, (VpFormula)i, number));
+  }
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Boxes(&cases[i]));
   status = TapEnd();
   PetscCall(PetscFinalize());

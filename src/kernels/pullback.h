@@ -3,22 +3,8 @@
    J [i][j] = dX_i / dxi_j is the derivative of a cell's map at a point, A = det J times its inverse, and K the coefficient there: a number,
    the diagonal of a matrix, or a symmetric matrix (`given` numbers, as VpMetricEntry() says). G = A K A^T / |det J|. */
 #pragma once
-#include "views.h"
+#include "formulas.h"
 #include <float.h>
-#include <math.h>
-
-/* Declares a function that host and device code may call. */
-#ifdef __CUDACC__
-  #define VP_POINT static __host__ __device__ __forceinline__
-#else
-  #define VP_POINT static inline __attribute__((always_inline))
-#endif
-/* a loop whose counter selects registers on a device */
-#ifdef __CUDA_ARCH__
-  #define VP_UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
-#else
-  #define VP_UNROLL(...) for (__VA_ARGS__)
-#endif
 
 /* A tensor grid of points in [0,1], x fastest: count[d] of them at x[d], 1 beyond dim; and the matrices [count][degree+1] from nodes of a
    map of this degree to the values and the derivatives there. The same grid serves many cells. */
@@ -27,18 +13,36 @@ typedef struct {
   double x[3][VP_MAX_NQ], value[3][VP_MAX_NQ * VP_MAX_N], slope[3][VP_MAX_NQ * VP_MAX_N];
 } VpMapGrid;
 
-/* where cells are: the nodes of their maps [cells][(degree+1)^dim][dim], x fastest; NULL: cells are boxes */
+/* where cells are: the nodes of their maps [cells][(degree+1)^dim][dim], x fastest; NULL: those that the formula makes of the nodes of
+   their boxes, or without one cells are boxes */
 typedef struct {
   int           degree;
   const double *node;
   const double *bounds; /* [cells][lower corner, size][3] of their boxes */
+  VpFormula     formula;
+  double        number[VP_FORMULA_NUMBERS], point[VP_MAX_N]; /* of the formula; [degree+1] the Gauss-Lobatto points */
 } VpCellMaps;
+VP_SIZE int VpAreMapped(const VpCellMaps *maps)
+{
+  return maps->node || maps->formula;
+}
+/* X = node i of a cell, where maps have a formula */
+VP_POINT void VpFormulaNode(int dim, const VpCellMaps *maps, int32_t cell, int i, double X[])
+{
+  const int     n = maps->degree + 1, at[3] = {i % n, i / n % n, i / (n * n)};
+  const double *lower = maps->bounds + 6 * (size_t)cell, *size = lower + 3;
+  double        x[3];
+
+  for (int d = 0; d < dim; d++) x[d] = lower[d] + size[d] * maps->point[at[d]];
+  VpFormulaPoint(maps->formula, dim, maps->number, x, X);
+}
 
 /* what is known of a cell's points */
 typedef struct {
   double mean[6];        /* sums of w G over the points, with their weights w: [components] */
   double least, most;    /* of the eigenvalues of D^-1/2 G D^-1/2, where D is the diagonal of these sums */
   double variation;      /* largest quotient of G_dd at two points */
+  double change;         /* the same of the numbers on the diagonal of K */
   double mass, volume;   /* sums of w c |det J|, w |det J| */
   double share;          /* sum of w/sqrt(a), after scale() */
   double jump;           /* largest quotient of the weights of the two cells of a side, after weigh() */
@@ -95,6 +99,11 @@ VP_SIZE const double *VpMakingK(const VpMaking *m, int32_t cell, int side, int q
                   : m->side + (VpSideAt(m->dim, cell, side, size) + (size_t)q) * (size_t)m->given;
 }
 
+/* number i of K is on its diagonal */
+VP_SIZE int VpDiagonalOfK(int dim, int given, int d)
+{
+  return given > dim ? VpMetricEntry(dim, given, d, d) : given > 1 ? d : 0;
+}
 /* Sets A, and returns det J. */
 VP_POINT double VpAdjugate(int dim, const double J[], double A[])
 {

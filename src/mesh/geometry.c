@@ -1,5 +1,6 @@
 /* Where cells are, by the boxes that they are. */
 #include "internal.h"
+#include "../base/threads.h"
 #include "../kernels/host/maps.h"
 
 void VpGeometryBounds(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal size[])
@@ -8,6 +9,25 @@ void VpGeometryBounds(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal s
     size[d] = VpGeometrySize(g, cell, d);
     lower[d] = g->domain->lower[3 * (size_t)g->box[cell] + d] + g->coord[3 * (size_t)cell + d] * size[d];
   }
+}
+
+typedef struct {
+  VpGeometry     geometry;
+  const int32_t *list;
+  double        *bounds;
+} Bounds;
+
+static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Bounds *b = (const Bounds *)context;
+
+  for (int32_t i = first; i < last; i++)
+    VpGeometryBounds(b->geometry, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
+}
+
+void VpGeometryAllBounds(VpGeometry g, int32_t n, const int32_t list[], double bounds[])
+{
+  VpLoop(n, FindBounds, &(Bounds){g, list, bounds});
 }
 
 void VpGeometryPoint(VpGeometry g, int32_t cell, const PetscReal xi[], PetscReal x[])

@@ -7,13 +7,30 @@
 
 #define BEYOND 0.25 /* as far outside of [0,1] Newton's method goes */
 
-PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
+static PetscErrorCode CreateMap(int dim, int degree, int32_t ncell, VpMap *map)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(map));
   **map = (struct VpMap_){.refct = 1, .dim = dim, .degree = degree, .ncell = ncell};
   VpGaussLobatto(degree, (*map)->point);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *map)
+{
+  PetscFunctionBegin;
+  PetscCall(CreateMap(dim, degree, ncell, map));
   PetscCall(VpMallocLarge((size_t)ncell * (size_t)(VpMapNodes(dim, degree) * dim), &(*map)->node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMapCreateFormula(int dim, int degree, int32_t ncell, VpFormula formula, const double number[], VpMap *map)
+{
+  PetscFunctionBegin;
+  PetscCall(CreateMap(dim, degree, ncell, map));
+  (*map)->formula = formula;
+  PetscCall(PetscArraycpy((*map)->number, number, VP_FORMULA_NUMBERS));
+  PetscCall(VpMallocLarge(6 * (size_t)ncell + 1, &(*map)->bounds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -26,21 +43,37 @@ PetscErrorCode VpMapDestroy(VpMap *out)
   if (!map || --map->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (map->backend) PetscCall(map->backend->release(map->placed));
   PetscCall(PetscFree(map->node));
+  PetscCall(PetscFree(map->bounds));
   PetscCall(PetscFree(map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMapPlace(VpMap map, const VpBackend *backend, const double **node)
+/* the maps of cells on the host */
+static VpCellMaps MapsOnHost(VpMap map)
 {
-  const size_t bytes = (size_t)map->ncell * (size_t)(VpMapNodes(map->dim, map->degree) * map->dim) * sizeof(*map->node);
+  VpCellMaps maps = {.degree = map->degree, .node = map->node, .bounds = map->bounds, .formula = map->formula};
+
+  memcpy(maps.number, map->number, sizeof(maps.number));
+  memcpy(maps.point, map->point, sizeof(maps.point));
+  return maps;
+}
+
+PetscErrorCode VpMapPlace(VpMap map, const VpBackend *backend, VpCellMaps *maps)
+{
+  const double *host = map->node ? map->node : map->bounds;
+  const size_t  each = map->node ? (size_t)(VpMapNodes(map->dim, map->degree) * map->dim) : 6;
+  const size_t  bytes = (size_t)map->ncell * each * sizeof(*host);
 
   PetscFunctionBegin;
-  if (VpIsDevice(backend) && map->backend != backend) {
+  *maps = MapsOnHost(map);
+  if (!VpIsDevice(backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (map->backend != backend) {
     PetscCall(backend->alloc(bytes, "map", &map->placed));
     map->backend = backend;
-    PetscCall(backend->upload(map->node, bytes, map->placed));
+    PetscCall(backend->upload(host, bytes, map->placed));
   }
-  *node = VpIsDevice(backend) ? map->placed : map->node;
+  maps->node = map->node ? (const double *)map->placed : NULL;
+  maps->bounds = map->node ? NULL : (const double *)map->placed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,15 +108,17 @@ void VpMapGridSet(VpMap map, const int count[3], const double *const x[3], VpMap
 
 void VpMapEvaluate(VpMap map, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
-  const VpCellMaps maps = {map->degree, map->node, NULL};
+  const VpCellMaps maps = MapsOnHost(map);
 
   VpHostMapCell(map->dim, &maps, cell, grid, X, J);
 }
 
 void VpMapBounds(VpMap map, int32_t cell, double lower[], double upper[])
 {
-  const int     dim = map->dim, nodes = VpMapNodes(dim, map->degree);
-  const double *x = map->node + (size_t)cell * (size_t)(nodes * dim);
+  const int        dim = map->dim, nodes = VpMapNodes(dim, map->degree);
+  const VpCellMaps maps = MapsOnHost(map);
+  double           made[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+  const double    *x = VpHostNodes(dim, &maps, cell, made);
 
   for (int d = 0; d < dim; d++) lower[d] = upper[d] = x[d];
   for (int i = 1; i < nodes; i++) {

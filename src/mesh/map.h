@@ -9,15 +9,18 @@ struct VpMap_ {
   int              dim, degree;
   int32_t          ncell;
   double           point[VP_MAX_N]; /* [degree+1] the Gauss-Lobatto points */
-  double          *node;            /* [ncell][(degree+1)^dim][dim] the nodes of own cells in physical space, x fastest */
-  const VpBackend *backend;         /* has `placed`, a copy of the nodes on a device; NULL: none */
+  double          *node;            /* [ncell][(degree+1)^dim][dim] the nodes of own cells in physical space, x fastest; or NULL: */
+  VpFormula        formula;         /* the formula of the nodes, its numbers, and the boxes of cells (VpCellMaps) */
+  double           number[VP_FORMULA_NUMBERS], *bounds;
+  const VpBackend *backend; /* has `placed`, a copy of the nodes or the boxes on a device; NULL: none */
   void            *placed;
 };
-/* Creates a map whose nodes are not set. */
+/* Creates a map whose nodes are not set; or which has a formula in place of nodes, and whose boxes are not set. */
 PetscErrorCode VpMapCreate(int dim, int degree, int32_t ncell, VpMap *);
+PetscErrorCode VpMapCreateFormula(int dim, int degree, int32_t ncell, VpFormula, const double number[], VpMap *);
 PetscErrorCode VpMapDestroy(VpMap *);
-/* *node = the nodes on a backend. Requires: they do not change later */
-PetscErrorCode VpMapPlace(VpMap, const VpBackend *, const double **node);
+/* Sets what the maps of cells are on a backend, `bounds` only where they have a formula. Requires: nodes and boxes do not change later */
+PetscErrorCode VpMapPlace(VpMap, const VpBackend *, VpCellMaps *);
 /* number of nodes of a cell */
 static inline int VpMapNodes(int dim, int degree)
 {

@@ -152,6 +152,23 @@ PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMeshGetEnds(VpMesh mesh, int32_t *n, const int32_t **end)
+{
+  const int32_t sides = mesh->nown * 2 * mesh->dim;
+
+  PetscFunctionBegin;
+  if (!mesh->end) {
+    for (int32_t i = 0; i < sides; i++) mesh->nend += VpIsBoundary(mesh->neighbor[i]);
+    PetscCall(PetscMalloc1(mesh->nend + 1, &mesh->end));
+    for (int32_t i = 0, at = 0; at < mesh->nend; i++) {
+      if (VpIsBoundary(mesh->neighbor[i])) mesh->end[at++] = i;
+    }
+  }
+  *n = mesh->nend;
+  *end = mesh->end;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
 {
   PetscFunctionBegin;
@@ -234,6 +251,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(PetscFree(mesh->turn));
   if (mesh->shared) PetscCall(PetscFree(mesh->shared->beyond));
   PetscCall(PetscFree(mesh->shared));
+  PetscCall(PetscFree(mesh->end));
   PetscCall(PetscFree(mesh->starts));
   PetscCall(PetscCommDestroy(&mesh->comm));
   PetscCall(PetscFree(mesh));

@@ -275,6 +275,8 @@ static inline PetscReal VpGeometrySize(VpGeometry g, int32_t cell, int d)
 }
 /* the lower corner of a cell and its size in every direction (3 numbers, 1 beyond dim) */
 void VpGeometryBounds(VpGeometry, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* bounds [n][lower, size][3] of the cells of a list, NULL: 0, 1, ... */
+void VpGeometryAllBounds(VpGeometry, int32_t n, const int32_t list[], double bounds[]);
 /* VpGeometryPoint: x [dim] = the point of a box's cell at the reference coordinates xi [dim], from 0 to 1. VpGeometryReference: xi = the
    reference coordinates of the point of a cell, in physical space, that is nearest to x. */
 void VpGeometryPoint(VpGeometry, int32_t cell, const PetscReal xi[], PetscReal x[]);
@@ -368,11 +370,12 @@ struct VpMesh_ {
                                   there is a relation. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells,
                                   leaves 2 dim i + side, where own cells share the i-th side with a ghost, whose side this is */
   VpTransport transport;
-  VpLink      link;        /* of VP_TRANSPORT_LINK, else NULL */
-  VpSharedSides *shared;   /* NULL until VpMeshSetSides */
-  VpRelation     relation; /* to the next coarser mesh; NULL until VpMeshCoarsen or VpMeshRefine */
-  VpForest       forest;   /* NULL unless adaptive */
-  int32_t       *leaf;     /* [nsweep] of a level of an adaptive mesh: the leaf that the cell is, as its owner numbers own leaves; -1: it is
+  VpLink      link;          /* of VP_TRANSPORT_LINK, else NULL */
+  VpSharedSides *shared;     /* NULL until VpMeshSetSides */
+  int32_t        nend, *end; /* what VpMeshGetEnds lists; NULL: not yet */
+  VpRelation     relation;   /* to the next coarser mesh; NULL until VpMeshCoarsen or VpMeshRefine */
+  VpForest       forest;     /* NULL unless adaptive */
+  int32_t       *leaf; /* [nsweep] of a level of an adaptive mesh: the leaf that the cell is, as its owner numbers own leaves; -1: it is
                               refined. Else NULL */
 };
 /* whether the cells are leaves of different levels */
@@ -460,7 +463,9 @@ typedef struct {
 PetscBool      VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, and cells as VpGeometryIsHalved says */
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
 PetscErrorCode VpOverlapDestroy(VpOverlap *);
-PetscErrorCode VpMeshSetSides(VpMesh);                       /* shared, sf[VP_GHOST_SIDE]: made at the first call */
+PetscErrorCode VpMeshSetSides(VpMesh); /* shared, sf[VP_GHOST_SIDE]: made at the first call */
+/* *end [*n] = the own sides at the domain's boundary, 2 dim cell + side, ascending; made at the first call */
+PetscErrorCode VpMeshGetEnds(VpMesh, int32_t *n, const int32_t **end);
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i the cells [starts[i], starts[i + 1]). VpMeshGather gives equal pieces to `ranks` of
    the ranks, which are evenly spaced. */

@@ -38,10 +38,20 @@ static void EvaluateLines(int dim, int n, const VpMapGrid *grid, int slope, cons
   }
 }
 
+const double *VpHostNodes(int dim, const VpCellMaps *maps, int32_t cell, double made[])
+{
+  const int n = maps->degree + 1, nodes = VpFaceSize(n, dim) * n;
+
+  if (maps->node) return maps->node + (size_t)cell * (size_t)(nodes * dim);
+  for (int i = 0; i < nodes; i++) VpFormulaNode(dim, maps, cell, i, made + i * dim);
+  return made;
+}
+
 static void MapCurved(int dim, const VpCellMaps *maps, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
   const int     n = maps->degree + 1, nodes = VpFaceSize(n, dim) * n;
-  const double *x = maps->node + (size_t)cell * (size_t)(nodes * dim);
+  double        made[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
+  const double *x = VpHostNodes(dim, maps, cell, made);
   Coordinates   node[MOST], out[MOST];
 
   for (int i = 0; i < nodes; i++) node[i] = (Coordinates){x[i * dim], x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0};
@@ -58,18 +68,25 @@ static void MapCurved(int dim, const VpCellMaps *maps, int32_t cell, const VpMap
 
 static void MapBox(int dim, const double bounds[], const VpMapGrid *grid, double X[], double J[])
 {
-  const int *count = grid->count;
+  double along[3][VP_MAX_NQ];
 
-  for (int q = 0; q < grid->size; q++) {
-    const int at[3] = {q % count[0], q / count[0] % count[1], q / (count[0] * count[1])};
-
-    for (int i = 0; i < dim && X; i++) X[q * dim + i] = bounds[i] + bounds[3 + i] * grid->x[i][at[i]];
-    for (int i = 0; i < dim * dim && J; i++) J[q * dim * dim + i] = i % (dim + 1) ? 0 : bounds[3 + i / dim];
+  for (int d = 0; d < dim; d++) {
+    for (int q = 0; q < grid->count[d]; q++) along[d][q] = bounds[d] + bounds[3 + d] * grid->x[d][q];
   }
+  for (int z = 0; z < grid->count[2] && X; z++) {
+    for (int y = 0; y < grid->count[1]; y++) {
+      for (int x = 0; x < grid->count[0]; x++, X += dim) {
+        X[0] = along[0][x];
+        X[1] = along[1][y];
+        if (dim == 3) X[2] = along[2][z];
+      }
+    }
+  }
+  for (int i = 0; i < grid->size * dim * dim && J; i++) J[i] = i % (dim * dim) % (dim + 1) ? 0 : bounds[3 + i % (dim * dim) / dim];
 }
 
 void VpHostMapCell(int dim, const VpCellMaps *maps, int32_t cell, const VpMapGrid *grid, double X[], double J[])
 {
-  if (maps->node) MapCurved(dim, maps, cell, grid, X, J);
+  if (VpAreMapped(maps)) MapCurved(dim, maps, cell, grid, X, J);
   else MapBox(dim, maps->bounds + 6 * (size_t)cell, grid, X, J);
 }

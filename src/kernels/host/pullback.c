@@ -132,6 +132,25 @@ static void FindExtremes(const VpMaking *m, Points *at, VpMadeCell *to)
   }
 }
 
+/* the largest quotient of a number on the diagonal of K at two points of a cell */
+static double FindChange(const VpMaking *m, int32_t cell)
+{
+  const double *K = VpMakingK(m, cell, -1, 0);
+  double        change = 1;
+
+  for (int d = 0; d < (m->given > 1 ? m->dim : 1) && !m->flat; d++) {
+    const int at = VpDiagonalOfK(m->dim, m->given, d);
+    double    least = K[at], most = K[at];
+
+    for (int q = 1; q < m->at[0].size; q++) {
+      least = fmin(least, K[q * m->given + at]);
+      most = fmax(most, K[q * m->given + at]);
+    }
+    change = fmax(change, most / least);
+  }
+  return change;
+}
+
 static void MakeCell(const VpMaking *m, int32_t cell, VpMadeCell *to)
 {
   const int     size = m->at[0].size;
@@ -140,7 +159,7 @@ static void MakeCell(const VpMaking *m, int32_t cell, VpMadeCell *to)
   Points        at;
 
   FindPoints(m, cell, -1, &at);
-  *to = (VpMadeCell){.sign = at.sign, .definite = at.definite, .jump = 1};
+  *to = (VpMadeCell){.sign = at.sign, .definite = at.definite, .jump = 1, .change = FindChange(m, cell)};
   for (int d = 0; d < m->dim; d++) {
     for (int e = d; e < m->dim && (e == d || m->components > m->dim); e++)
       memcpy(m->G + (size_t)m->components * first + VpMetricEntry(m->dim, m->components, d, e) * size, at.G[VpMetricEntry(m->dim, 6, d, e)],

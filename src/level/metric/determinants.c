@@ -41,17 +41,16 @@ void VpGaussPoints(VpGeometry g, int n, int side, VpMapGrid *grid)
   VpMapGridSet(g->map, count, x, grid);
 }
 
-/* Trees of different hands have different signs. */
-static int HandOf(VpMesh mesh, int32_t cell)
+int VpCellHand(VpMesh mesh, int32_t cell)
 {
   const VpTrees *trees = mesh->geometry->domain->trees;
 
   return trees ? trees->hand[mesh->geometry->box[cell]] : 1;
 }
 
-PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const VpMadeCell made[])
+PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const VpMadeCell made[], PetscInt64 hand)
 {
-  PetscInt64  sum = 0;
+  PetscInt64  sum;
   int         most;
   int32_t     cell = 0;
   PetscMPIInt first;
@@ -59,10 +58,10 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const VpMadeCell made[])
   char        point[64];
 
   PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown; c++) sum += made[c].sign * HandOf(mesh, c);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT64, MPI_SUM, mesh->comm));
+  PetscCallMPI(MPI_Allreduce(&hand, &sum, 1, MPIU_INT64, MPI_SUM, mesh->comm));
   most = sum < 0 ? -1 : 1;
-  while (cell < mesh->nown && made[cell].sign == most * HandOf(mesh, cell)) cell++;
+  if (hand == most * (PetscInt64)mesh->nown) cell = mesh->nown;
+  while (cell < mesh->nown && made[cell].sign == most * VpCellHand(mesh, cell)) cell++;
   PetscCall(VpFirstRank(mesh->comm, (PetscBool)(cell < mesh->nown), &first));
   if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   fault.cell = (double)(mesh->first + cell);
@@ -70,7 +69,7 @@ PetscErrorCode VpCheckDeterminants(VpMesh mesh, int n, const VpMadeCell made[])
     VpMapGrid grid;
 
     VpGaussPoints(mesh->geometry, n, side, &grid);
-    if (FindFault(mesh, cell, &grid, most * HandOf(mesh, cell), &fault)) break;
+    if (FindFault(mesh, cell, &grid, most * VpCellHand(mesh, cell), &fault)) break;
   }
   PetscCallMPI(MPI_Bcast(&fault, sizeof(fault) / sizeof(double), MPI_DOUBLE, first, mesh->comm));
   PetscCall(PetscSNPrintf(point, sizeof(point), mesh->dim == 3 ? "(%g, %g, %g)" : "(%g, %g)", fault.x[0], fault.x[1], fault.x[2]));

@@ -23,15 +23,18 @@ PetscErrorCode VpMoveBlocks(const VpMetricWork *mk, VpBlocks b, PetscBool put, d
 /* *list = the sides with one number, 2 dim cell + side, where `given` is given */
 static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int side, int32_t *n, int32_t **list)
 {
-  const VpMesh mesh = mk->mesh;
+  const VpMesh   mesh = mk->mesh;
+  const int32_t *end;
+  int32_t        ends;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nown + 1, list));
+  PetscCall(VpMeshGetEnds(mesh, &ends, &end));
+  PetscCall(PetscMalloc1(ends + 1, list));
   *n = 0;
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    const VpSide kind = VpDomainSide(mesh->geometry->domain, VpMeshNeighbor(mesh, cell, side));
+  for (int32_t i = 0; i < ends; i++) {
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[end[i]]);
 
-    if (VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = 2 * mk->dim * cell + side;
+    if (end[i] % (2 * mk->dim) == side && VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = end[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

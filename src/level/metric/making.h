@@ -3,6 +3,16 @@
 #include "../internal.h"
 #include "pullback.h"
 
+/* what VpMadeCell says of all own cells */
+typedef struct {
+  double     least, most, variation, change, jump; /* the extremes */
+  double     logs;                                 /* sum of the logarithms of most/least */
+  double     mass, volume, boxes;                  /* sums; boxes: of the boxes' volumes */
+  PetscInt64 hand;                                 /* sum of the signs of det J, times VpCellHand() */
+  double     quotient;                             /* largest most/least, and the first cell that has it */
+  int32_t    worst, indefinite;                    /* indefinite: the first cell where K is so, -1: none */
+} VpMadeCells;
+
 typedef struct {
   VpMesh               mesh;
   const VpProblem     *problem;
@@ -18,11 +28,14 @@ typedef struct {
   VpArrays             scratch, large[2]; /* arrays of `to` that go when the metric is made; G and H, which may stay */
   VpArrays             early;             /* K and `seen`, which go before numbers are stored */
   VpMadeCell          *made;              /* [nown] on the host */
+  VpMadeCells          all;               /* of them */
   double              *penalty;           /* [nface] factor of the penalty of cells, then VpMetricView.penalty, on the host */
   double              *parted; /* [parts][G_dd, G_dd det][n^(dim-1)] of coarse cells. The backend is the host where there are parts. */
   int                  bad;    /* whether K is not positive definite at a point of a part */
 } VpMetricWork;
 
+/* made.c: gets `made` from the backend, and sets `all` */
+PetscErrorCode VpFetchMade(VpMetricWork *);
 /* given.c: some blocks of an array on the backend */
 typedef struct {
   int32_t        n;

@@ -43,7 +43,9 @@ static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **li
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(mk->mesh->nown + 1, list));
   *n = 0;
-  for (int32_t cell = 0; cell < mk->mesh->nown && mk->n * mk->face <= VP_MOST_DEFINITE; cell++) {
+  if (mk->n * mk->face > VP_MOST_DEFINITE || mk->all.quotient <= (mk->mesh->faces.n ? ALMOST_A_BOX : NEARLY_A_BOX))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
     double least = 1;
 
     if (mk->made[cell].most <= ALMOST_A_BOX * mk->made[cell].least) continue;
@@ -92,19 +94,11 @@ static PetscErrorCode FindWorst(const VpMetricWork *mk)
   struct {
     double      quotient;
     PetscMPIInt rank;
-  } worst = {0, 0};
-  PetscInt cell[2] = {0, 0};
+  } worst = {mk->all.quotient, 0};
+  PetscInt cell[2] = {mesh->first + mk->all.worst, mesh->nown ? mesh->geometry->box[mk->all.worst] : 0};
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(mesh->comm, &worst.rank));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    const double quotient = mk->made[c].most / mk->made[c].least;
-
-    if (quotient <= worst.quotient) continue;
-    worst.quotient = quotient;
-    cell[0] = mesh->first + c;
-    cell[1] = mesh->geometry->box[c];
-  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, mesh->comm));
   PetscCallMPI(MPI_Bcast(cell, 2, MPIU_INT, worst.rank, mesh->comm));
   m->worst = worst.quotient;
@@ -118,17 +112,10 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
-  double         most[4] = {-PETSC_MAX_REAL, 0, 1, 0}, sum[3] = {0, (double)mesh->nown, 0}, sums[2] = {0, 0};
+  double         most[4] = {-mk->all.least, mk->all.most, mk->all.variation, 0};
+  double         sum[3] = {mk->all.logs, (double)mesh->nown, 0}, sums[2] = {0, 0};
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    const VpMadeCell *made = &mk->made[cell];
-
-    most[0] = PetscMax(most[0], -made->least);
-    most[1] = PetscMax(most[1], made->most);
-    most[2] = PetscMax(most[2], made->variation);
-    sum[0] += log(made->most / made->least);
-  }
   PetscCall(VpTogether(mesh->comm, SetPenalties(mk, sums)));
   most[3] = sums[0];
   sum[2] = sums[1];
@@ -150,16 +137,20 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpGeometry geometry;
-  double    *bounds; /* [cells][lower, size][3] */
-} Bounds;
-
-static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last)
+static PetscErrorCode PlaceMaps(VpMetricWork *mk)
 {
-  const Bounds *b = (const Bounds *)context;
+  const VpMesh mesh = mk->mesh;
+  const size_t count = 6 * (size_t)mesh->nown;
+  double      *bounds;
 
-  for (int32_t c = first; c < last; c++) VpGeometryBounds(b->geometry, c, b->bounds + 6 * (size_t)c, b->bounds + 6 * (size_t)c + 3);
+  PetscFunctionBegin;
+  if (mesh->geometry->map) PetscCall(VpMapPlace(mesh->geometry->map, mk->backend, &mk->to.maps));
+  if (mk->to.maps.bounds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge(count + 1, &bounds));
+  VpGeometryAllBounds(mesh->geometry, mesh->nown, NULL, bounds);
+  PetscCall(VpPlaceArray(&mk->scratch, bounds, count, "cells", &mk->to.maps.bounds));
+  PetscCall(PetscFree(bounds));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Puts what the slots read on the backend. */
@@ -170,32 +161,30 @@ static PetscErrorCode PlaceGiven(VpMetricWork *mk)
   const VpPointValues *values = mk->values;
   const size_t         cells = (size_t)mesh->nown, size = (size_t)(mk->face * mk->n), given = (size_t)values->components;
   VpMaking            *to = &mk->to;
-  double              *bounds, *condition;
+  double              *condition;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(6 * cells, &bounds, 2 * (size_t)domain->nboundary, &condition));
-  VpLoop(mesh->nown, FindBounds, &(Bounds){mesh->geometry, bounds});
+  PetscCall(PlaceMaps(mk));
+  PetscCall(PetscMalloc1(2 * (size_t)domain->nboundary, &condition));
   for (int32_t i = 0; i < domain->nboundary; i++) {
     const VpCondition *is = &VpConditions[domain->boundary[i].kind];
 
     condition[2 * i] = 2 * is->mean;
     condition[2 * i + 1] = 2 * (is->penalty - is->mean);
   }
-  PetscCall(VpPlaceArray(&mk->scratch, bounds, 6 * cells, "cells", &to->maps.bounds));
   PetscCall(VpPlaceArray(&mk->scratch, condition, 2 * (size_t)domain->nboundary, "conditions", &to->condition));
-  PetscCall(PetscFree2(bounds, condition));
+  PetscCall(PetscFree(condition));
   PetscCall(VpShowArray(&mk->scratch, mk->at, 1 + 2 * (size_t)mk->dim, "points", &to->at));
   PetscCall(VpShowArray(&mk->scratch, mk->point_weight, size, "points", &to->weight));
   PetscCall(VpShowArray(&mk->scratch, mesh->neighbor, cells * 2 * (size_t)mk->dim, "cells", &to->neighbor));
   if (mesh->turn) PetscCall(VpShowArray(&mk->scratch, mesh->turn, cells * 2 * (size_t)mk->dim, "turns", &to->turn));
-  PetscCall(VpShowArray(&mk->early, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
-  if (values->side)
+  if (values->placed) {
+    to->cell = values->cell;
+    to->side = values->side;
+  } else PetscCall(VpShowArray(&mk->early, values->cell, cells * (values->flat ? 1 : size) * given, "coefficient at points", &to->cell));
+  if (values->side && !values->placed)
     PetscCall(VpShowArray(&mk->early, values->side, cells * 2 * (size_t)(mk->dim * mk->face) * given, "coefficient at points", &to->side));
   if (values->reaction) PetscCall(VpShowArray(&mk->scratch, values->reaction, cells * size, "reaction at points", &to->reaction));
-  if (mesh->geometry->map) {
-    to->maps.degree = mesh->geometry->map->degree;
-    PetscCall(VpMapPlace(mesh->geometry->map, mk->backend, &to->maps.node));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,15 +223,24 @@ static PetscErrorCode CheckMetric(const VpMetricWork *mk)
   int64_t cell = mk->bad ? mk->mesh->first + mk->bad - 1 : PETSC_MAX_INT;
 
   PetscFunctionBegin;
-  PetscCall(VpCheckDeterminants(mk->mesh, mk->n, mk->made));
-  for (int32_t c = mk->mesh->nown; c-- > 0;) {
-    if (!mk->made[c].definite) cell = PetscMin(cell, mk->mesh->first + c);
-  }
+  PetscCall(VpCheckDeterminants(mk->mesh, mk->n, mk->made, mk->all.hand));
+  if (mk->all.indefinite >= 0) cell = PetscMin(cell, mk->mesh->first + mk->all.indefinite);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cell, 1, MPI_INT64_T, MPI_MIN, mk->mesh->comm));
   PetscCheck(cell == PETSC_MAX_INT, mk->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be finite and positive, as a matrix positive definite, at every point: cell %" PetscInt_FMT
              " has a point where it is not",
              (PetscInt)cell);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* whether values that are placed jump */
+static PetscErrorCode FindJumps(const VpMetricWork *mk, PetscBool *jumps)
+{
+  double most = mk->all.change;
+
+  PetscFunctionBegin;
+  if (mk->values->placed) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mk->mesh->comm));
+  *jumps = (PetscBool)(mk->values->placed && mk->values->jump > 0 && most > mk->values->jump);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,58 +274,20 @@ static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
 {
   const VpMetric   m = mk->metric;
   const VpGeometry g = mk->mesh->geometry;
-  double           sum[3] = {0, 0, 0};
+  double           sum[3] = {mk->all.mass, mk->all.boxes, mk->all.volume};
 
   PetscFunctionBegin;
   VpLoop(mk->mesh->nown, TakeMeansOfCells, &(Means){mk, scaled});
   if (scaled) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
-    sum[0] += mk->made[cell].mass;
-    sum[1] += VpGeometryVolume(g, cell);
-    sum[2] += mk->made[cell].volume;
-  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
   m->dilation = m->root ? sum[2] / sum[1] : 1;
   m->reaction = mk->values->reaction || g->map ? sum[0] / sum[1] : mk->problem->reaction;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FetchMade(VpMetricWork *mk)
-{
-  return mk->backend->download(mk->to.made, (size_t)mk->mesh->nown * sizeof(*mk->made), mk->made);
-}
-
 /* From this change of a inside of a cell on, and up to this relative jump on faces, the cycle works with the function a^(1/4) u. */
 #define SCALES_FROM 4
 #define CONTINUOUS  0.01
-
-/* VpLoopRange: the largest change of a number a inside of a cell */
-static void FindChange(const void *context, int32_t first, int32_t last, double most[])
-{
-  const VpMetricWork *mk = (const VpMetricWork *)context;
-  const int           size = mk->n * mk->face;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    const double *a = mk->values->cell + (size_t)cell * (size_t)size;
-    double        range[2] = {a[0], a[0]};
-
-    for (int i = 0; i < size; i++) {
-      range[0] = PetscMin(range[0], a[i]);
-      range[1] = PetscMax(range[1], a[i]);
-    }
-    most[0] = PetscMax(most[0], range[1] / range[0]);
-  }
-}
-
-/* the largest jump of a on a side. On a face G_dd |det J| of both cells differ as their a do. */
-static PetscErrorCode FindJump(VpMetricWork *mk, double *most)
-{
-  PetscFunctionBegin;
-  PetscCall(FetchMade(mk));
-  *most = 1;
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) *most = PetscMax(*most, mk->made[cell].jump);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Makes `entry` where a is a number that changes much inside of cells, but not on their faces. The constants and the reaction would become
    other functions, so that neither may matter. Nodal vectors do not enter by it. */
@@ -335,21 +295,21 @@ static PetscErrorCode ScaleByCoefficient(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
   const VpMetric m = mk->metric;
-  double         most = 1;
+  double         most = mk->all.change;
 
   PetscFunctionBegin;
   if (mk->problem->nodal || mk->values->flat || mk->values->components > 1 || m->mass || VpProblemIsSingular(mesh, mk->problem))
     PetscFunctionReturn(PETSC_SUCCESS);
-  VpLoopMost(mesh->nown, FindChange, mk, 1, &most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most < SCALES_FROM) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpTogether(mesh->comm, FindJump(mk, &most)));
+  PetscCall(VpTogether(mesh->comm, VpFetchMade(mk)));
+  most = mk->all.jump; /* On a face G_dd |det J| of both cells differ as their a do. */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (most > 1 + CONTINUOUS) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     VpTogether(mesh->comm, Reserve(&m->arrays, (size_t)mesh->nown * (size_t)(mk->n * mk->face), "coefficient at points", &m->entry)));
   PetscCall(VpTogether(mesh->comm, mk->backend->make->scale(&mk->to, m->entry)));
-  PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
+  PetscCall(VpTogether(mesh->comm, VpFetchMade(mk)));
   PetscCall(TakeMeans(mk, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -372,13 +332,17 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
 {
   const VpMesh    mesh = mk->mesh;
   const VpMakers *make = mk->backend->make;
+  PetscBool       jumps;
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
   PetscCall(VpTogether(mesh->comm, make->points(&mk->to)));
-  PetscCall(VpTogether(mesh->comm, FetchMade(mk)));
+  PetscCall(VpTogether(mesh->comm, VpFetchMade(mk)));
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpMakeParts(mk));
   PetscCall(CheckMetric(mk));
+  PetscCall(FindJumps(mk, &jumps));
+  if (jumps) PetscCall(VpMetricDestroy(&mk->metric));
+  if (jumps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakeMeans(mk, PETSC_FALSE));
   PetscCall(ExchangeSeen(mk));
   PetscCall(VpTogether(mesh->comm, VpKeepOutflow(mk)));

@@ -17,6 +17,8 @@ typedef struct VpProblem_ VpProblem;
 typedef struct {
   int           components;
   PetscBool     flat;      /* It is the same in all of a cell. */
+  PetscBool     placed;    /* `cell` and `side` are on the backend of the metric, which makes none if values jump by more than `jump` in */
+  double        jump;      /* a cell: the quotient of a number on the diagonal at two points. 0: any may jump */
   const double *cell;      /* [nown][n^dim][components], if flat [nown][components] */
   const double *side;      /* [nown][2 dim][n^(dim-1)][components], from inside of the own cell; NULL if flat */
   const double *reaction;  /* [nown][n^dim] c, or NULL: the problem's number */
@@ -73,7 +75,8 @@ double       VpMetricIterations(const VpMetric, VpMetricKind);
 VpMetricKind VpMetricChoose(const VpMetric, VpMetricKind asked, double unlike);
 /* kind.c: finds `boxes` from `mean` and what is known of own cells. Collective */
 PetscErrorCode VpMetricCompareBoxes(VpMesh, const VpMadeCell made[], VpMetric);
-/* Collective. Ensures: an error on all ranks, with the cell and its point, where K is not positive definite or det J is 0. */
+/* Collective. NULL where values that are placed jump. Ensures: an error on all ranks, with the cell and its point, where K is not positive
+   definite or det J is 0. */
 PetscErrorCode VpMetricCreate(VpMesh, const VpProblem *, const VpPointValues *, const VpBackend *, VpMetric *);
 PetscErrorCode VpMetricDestroy(VpMetric *);
 /* view.c: tables of the Gauss basis as in VpMetricView */

@@ -3,14 +3,30 @@
 #include "../../base/threads.h"
 #include <petscdmshell.h>
 
-/* VpLoopRange: bounds [-lower, upper][3] of cells */
+/* whether there are own cells beyond all sides of a cell, and none of them around a periodic direction */
+static PetscBool IsInside(VpMesh mesh, int32_t cell)
+{
+  const VpGeometry g = mesh->geometry;
+
+  for (int side = 0; side < 2 * mesh->dim; side++) {
+    const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
+
+    if (beyond < 0 || beyond >= mesh->nown) return PETSC_FALSE;
+    if (g->domain->periodic[side / 2] && VpGeometryIsAtEnd(g, g->box[cell], VpGeometryZone(g, cell, side / 2), side)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* VpLoopRange: bounds [-lower, upper][3] of cells. A map that does not fold has no extremes inside. */
 static void FindExtents(const void *context, int32_t first, int32_t last, double bounds[])
 {
-  const VpGeometry g = (VpGeometry)context;
+  const VpMesh     mesh = (VpMesh)context;
+  const VpGeometry g = mesh->geometry;
 
   for (int32_t c = first; c < last; c++) {
     PetscReal low[3], high[3];
 
+    if (IsInside(mesh, c)) continue;
     VpGeometryExtent(g, c, low, high);
     for (int d = 0; d < g->domain->dim; d++) {
       bounds[d] = PetscMax(bounds[d], -low[d]);
@@ -19,7 +35,7 @@ static void FindExtents(const void *context, int32_t first, int32_t last, double
   }
 }
 
-/* the smallest box around this rank's cells, for mapped ones around their nodes */
+/* the smallest box around this rank's cells, for mapped ones around nodes of the outer ones */
 static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 {
   double bounds[6];
@@ -29,7 +45,7 @@ static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[
   PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
   mesh = DMVPatchDGData(dm)->mesh;
   for (int i = 0; i < 6; i++) bounds[i] = PETSC_MIN_REAL;
-  VpLoopMost(mesh->nown, FindExtents, mesh->geometry, 6, bounds);
+  VpLoopMost(mesh->nown, FindExtents, mesh, 6, bounds);
   for (int d = 0; d < mesh->dim; d++) {
     lower[d] = -bounds[d];
     upper[d] = bounds[3 + d];

@@ -49,7 +49,8 @@ static int MapPoints(DM dm, int n, const double x[], double X[])
   const int            dim = (int)dm->dim;
 
   if (map->function) return (int)map->function(dim, n, x, NULL, X, map->ctx);
-  for (int i = 0; i < n; i++) map->kind->point(dim, x + i * dim, map->number, X + i * dim);
+  for (int i = 0; i < n && map->kind->formula; i++) VpFormulaPoint(map->kind->formula, dim, map->number, x + i * dim, X + i * dim);
+  for (int i = 0; i < n && !map->kind->formula; i++) map->kind->point(dim, x + i * dim, map->number, X + i * dim);
   return 0;
 }
 
@@ -111,6 +112,22 @@ static PetscErrorCode FillMap(DM dm, VpMesh from, VpMesh mesh, VpMap map)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *map = a map without nodes, or with the formula of a map with a name where that is evaluated on a device */
+static PetscErrorCode CreateMap(DM dm, VpMesh mesh, VpMap *map)
+{
+  const VpMapSettings *by = &DMVPatchDGData(dm)->map;
+  const VpFormula      formula = by->kind && !VpMeshIsAdaptive(mesh) ? by->kind->formula : VP_FORMULA_NONE;
+  const VpBackend     *backend;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  if (formula && VpIsDevice(backend)) {
+    PetscCall(VpMapCreateFormula(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, formula, by->number, map));
+    VpGeometryAllBounds(mesh->geometry, mesh->nown, NULL, (*map)->bounds);
+  } else PetscCall(VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
 {
   VpGeometry     g = mesh->geometry;
@@ -119,8 +136,8 @@ PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
   PetscFunctionBegin;
   if (DMVPatchDGData(dm)->map.by == VP_MAP_NONE || g->map) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckPossible(dm, mesh));
-  error = VpTogether(mesh->comm, VpMapCreate(mesh->dim, (int)DMVPatchDGMapDegree(dm), mesh->nown, &g->map));
-  if (!error) error = FillMap(dm, from, mesh, g->map);
+  error = VpTogether(mesh->comm, CreateMap(dm, mesh, &g->map));
+  if (!error && g->map->node) error = FillMap(dm, from, mesh, g->map);
   if (!error && VpMeshIsAdaptive(mesh)) error = VpMapMeet(mesh, g->map);
   if (!error) error = DMVPatchDGCheckPeriods(dm, mesh);
   if (error) PetscCall(VpMapDestroy(&g->map));

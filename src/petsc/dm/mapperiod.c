@@ -97,6 +97,7 @@ PetscErrorCode DMVPatchDGCheckPeriods(DM dm, VpMesh mesh)
     PetscMPIInt first;
     PetscBool   around = PETSC_FALSE;
 
+    if (!mesh->geometry->domain->periodic[d]) continue;
     for (int32_t c = 0; c < mesh->nown && !around; c++) around = VpIsAround(mesh, c, d);
     PetscCall(VpFirstRank(mesh->comm, around, &first));
     if (first < INT_MAX) PetscCall(CheckDirection(mesh, (int)DMVPatchDGData(dm)->degree + 1, d));

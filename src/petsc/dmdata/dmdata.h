@@ -56,14 +56,15 @@ PetscErrorCode VpPointFunctionExpand(VpMesh, int n, int components, const double
 void           VpInterpolateValues(int dim, int n, int components, const double value[], VpMapGrid *, double to[]);
 
 /* A map with a name, of the unit square, of the unit cube, or of trees (dm/maps.c). */
-enum { VP_MAP_NUMBERS = 3 };
+enum { VP_MAP_NUMBERS = VP_FORMULA_NUMBERS };
 typedef struct {
   const char *name, *words;                 /* words: what the numbers are, with their defaults */
   int         numbers, optional, dim;       /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
   double      preset[VP_MAP_NUMBERS];       /* defaults of optional numbers */
   PetscInt (*trees)(const double number[]); /* number of trees of a domain that has the name; NULL: a map of the unit square or cube */
   PetscBool (*allows)(const double number[]);
-  void (*point)(int dim, const double x[], const double number[], double X[]);
+  VpFormula formula;                                                           /* of a map of the unit square or cube */
+  void (*point)(int dim, const double x[], const double number[], double X[]); /* of trees */
 } VpMapKind;
 
 /* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes of the cells, or of the places 0, 1, ...

@@ -10,6 +10,7 @@ typedef struct {
   VpGeometry             geometry;
   const VpPointFunction *function;
   int                    dim, n, side;  /* side -1: the points are those of the cells */
+  int32_t                before;        /* number of cells before those of `values` */
   size_t                 stride, first; /* values of a cell; first value of the side among them */
   double                *values;
   VpMapGrid              grid;
@@ -49,26 +50,60 @@ static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
   Calls *c = context;
 
   for (int32_t cell = first; cell < last && !c->error; cell++)
-    CallCell(c, cell, c->values + ((size_t)cell * c->stride + c->first) * (size_t)c->function->components);
+    CallCell(c, c->before + cell, c->values + ((size_t)cell * c->stride + c->first) * (size_t)c->function->components);
 }
 
-/* *values = those of a function at the points of cells, or of their sides */
-static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool sides, const double **values)
+/* Sets the values of the next n cells. */
+static void CallSome(DM dm, PetscBool sides, int32_t n, Calls *c)
 {
-  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
-  const int    n = (int)DMVPatchDGData(dm)->degree + 1, face = VpFaceSize(n, mesh->dim), nside = 2 * mesh->dim;
-  Calls        c = {.geometry = mesh->geometry, .function = f, .dim = mesh->dim, .n = n};
+  const int face = VpFaceSize(c->n, c->dim);
+
+  for (int side = sides ? 0 : -1; side < (sides ? 2 * c->dim : 0); side++) {
+    SetPoints(c, side, -1);
+    c->first = sides ? (size_t)(side * face) : 0;
+    if (DMVPatchDGData(dm)->serial) CallCells(c, 0, 0, n);
+    else VpLoopHeavy(n, CallCells, c);
+  }
+}
+
+enum { BATCH = 8 << 20 }; /* bytes of values that go to a device at once */
+
+/* The same for all cells, in device memory. block: bytes of a cell's values */
+static PetscErrorCode CallAndUpload(DM dm, PetscBool sides, const VpBackend *backend, size_t block, Calls *c, char *to)
+{
+  const int32_t nown = DMVPatchDGData(dm)->mesh->nown, batch = PetscMax(1, (int32_t)(BATCH / block));
 
   PetscFunctionBegin;
-  c.stride = (size_t)(sides ? nside * face : n * face);
-  PetscCall(VpMallocLarge((size_t)mesh->nown * c.stride * (size_t)f->components + 1, &c.values));
-  for (int side = sides ? 0 : -1; side < (sides ? nside : 0); side++) {
-    SetPoints(&c, side, -1);
-    c.first = sides ? (size_t)(side * face) : 0;
-    if (DMVPatchDGData(dm)->serial) CallCells(&c, 0, 0, mesh->nown);
-    else VpLoop(mesh->nown, CallCells, &c);
+  PetscCall(backend->alloc_host((size_t)batch * block, "coefficient at points", (void **)&c->values));
+  for (; c->before < nown && !c->error; c->before += batch) {
+    const int32_t n = PetscMin(batch, nown - c->before);
+
+    CallSome(dm, sides, n, c);
+    PetscCall(backend->upload(c->values, (size_t)n * block, to + (size_t)c->before * block));
   }
-  *values = c.values;
+  PetscCall(backend->release_host(c->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *values = those of a function at the points of cells, or of their sides, on a backend */
+static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool sides, const VpBackend *backend, const double **values)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const int    n = (int)DMVPatchDGData(dm)->degree + 1, face = VpFaceSize(n, mesh->dim);
+  Calls        c = {.geometry = mesh->geometry, .function = f, .dim = mesh->dim, .n = n, .stride = (size_t)(sides ? 2 * mesh->dim : n)};
+  size_t       block;
+
+  PetscFunctionBegin;
+  c.stride *= (size_t)face;
+  block = c.stride * (size_t)f->components * sizeof(double);
+  if (VpIsDevice(backend)) {
+    PetscCall(VpTogether(mesh->comm, backend->alloc((size_t)mesh->nown * block, "coefficient at points", (void **)values)));
+    PetscCall(VpTogether(mesh->comm, CallAndUpload(dm, sides, backend, block, &c, (char *)*values)));
+  } else {
+    PetscCall(VpMallocBytes((size_t)mesh->nown * block + 1, (void **)&c.values));
+    *values = c.values;
+    CallSome(dm, sides, mesh->nown, &c);
+  }
   PetscCall(VpTogether(mesh->comm, (PetscErrorCode)c.error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -288,7 +323,8 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues *values)
+/* Finds values on the host, or, where a function has those of the coefficient, on the backend. There VpMetricCreate() looks for jumps. */
+static PetscErrorCode FindValues(DM dm, const VpProblem *problem, const VpBackend *backend, VpPointValues *values)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
@@ -305,47 +341,69 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, VpPointValues 
       PetscCall(VpPointFunctionCopy(&dg->coefficient_at, &values->cell));
       PetscCall(VpPointFunctionExpand(mesh, (int)dg->degree + 1, (int)width, values->cell, &values->side));
     } else {
-      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, &values->cell));
-      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, &values->side));
+      values->placed = VpIsDevice(backend);
+      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_FALSE, backend, &values->cell));
+      PetscCall(CallFunction(dm, &dg->coefficient_at, PETSC_TRUE, backend, &values->side));
     }
-    PetscCall(FindParts(dm, &dg->coefficient_at, values->cell, problem, &values->part));
-    PetscCall(TakeMeansOfJumps(dm, values));
+    if (!values->placed) {
+      PetscCall(FindParts(dm, &dg->coefficient_at, values->cell, problem, &values->part));
+      PetscCall(TakeMeansOfJumps(dm, values));
+    }
   } else {
     values->flat = PETSC_TRUE;
     PetscCall(TakeNumbers(mesh, problem, &values->cell));
     PetscCall(FindParts(dm, &(VpPointFunction){0}, NULL, problem, &values->part));
   }
   if (dg->reaction_at.values) PetscCall(VpPointFunctionCopy(&dg->reaction_at, &values->reaction));
-  else if (dg->reaction_at.batch) PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &values->reaction));
+  else if (dg->reaction_at.batch) PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &VpBackendHost, &values->reaction));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* problem->metric = the metric of values that are found on a backend; NULL: these jump, and have to be found on the host. *components: of
+   the coefficient */
+static PetscErrorCode CreateMetric(DM dm, const VpBackend *found, const VpBackend *backend, VpProblem *problem, int *components)
+{
+  const DM_VPatchDG *dg = dm->data;
+  VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry, .jump = dg->jump};
+  PetscErrorCode     error = FindValues(dm, problem, found, &values);
+
+  PetscFunctionBegin;
+  *components = values.components;
+  problem->oblique = (PetscBool)(values.components > dg->mesh->dim || dg->mesh->geometry->map);
+  if (!error) {
+    VpProblem given = *problem;
+
+    if (problem->oblique) given.penalty *= VpObliquePenalty((int)dg->degree);
+    error = VpMetricCreate(dg->mesh, &given, &values, backend, &problem->metric);
+  }
+  if (!error && values.reaction) error = CheckReaction(dg->mesh, &values, (size_t)DMVPatchDGCellSize(dm));
+  if (values.placed) PetscCall(backend->release((void *)values.cell));
+  else PetscCall(PetscFree(values.cell));
+  if (values.placed) PetscCall(backend->release((void *)values.side));
+  else PetscCall(PetscFree(values.side));
+  PetscCall(PetscFree(values.part));
+  PetscCall(PetscFree(values.reaction));
+  PetscFunctionReturn(error);
 }
 
 PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
-  VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry};
   const VpBackend   *backend;
-  PetscErrorCode     error;
+  int                components;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGUseBackend(dm, &backend));
   if (VpMeshIsAdaptive(mesh)) backend = &VpBackendHost; /* Sides that hang are made there alone. */
-  error = FindValues(dm, problem, &values);
   problem->outer = VP_BASIS_GAUSS;
-  problem->oblique = (PetscBool)(values.components > mesh->dim || mesh->geometry->map);
+  PetscCall(CreateMetric(dm, backend, backend, problem, &components));
+  if (!problem->metric) PetscCall(CreateMetric(dm, &VpBackendHost, backend, problem, &components));
   if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
-  if (!error) error = VpMetricCreate(mesh, problem, &values, backend, &problem->metric);
-  if (!error && values.reaction) error = CheckReaction(mesh, &values, (size_t)DMVPatchDGCellSize(dm));
-  PetscCall(PetscFree(values.cell));
-  PetscCall(PetscFree(values.side));
-  PetscCall(PetscFree(values.part));
-  PetscCall(PetscFree(values.reaction));
-  PetscCall(error);
   problem->reaction = problem->metric->reaction;
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (VpPointFunctionExists(&dg->coefficient_at) || mesh->geometry->map)
-    PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
+    PetscCall(TakeMeans(mesh, (PetscBool)(components == 1 && !mesh->geometry->map), problem));
   if (!mesh->geometry->domain->trees) PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

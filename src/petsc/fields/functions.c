@@ -23,7 +23,7 @@ typedef struct {
   VpSet          set;
   const VpGiven *f[2];      /* the function to integrate; or u and its gradient, NULL: not wanted */
   const double  *values[2]; /* [place][point][components] on the backend, of a function that is given by values; otherwise NULL */
-  double        *host;      /* on a device: memory of the host for the values of a batch of places; NULL if no function needs it */
+  double        *host;      /* on a device: memory of the host for values and points of a batch of places; NULL if no function needs it */
   double        *b;
   /* for squares */
   const double *x;
@@ -97,36 +97,45 @@ typedef struct {
   const Work    *work;
   const VpOps   *ops;
   const VpGiven *f;
-  int32_t        first; /* the place of the first value in Work.host */
+  int32_t        first;  /* the place of the first value in Work.host */
+  const double  *points; /* those of the places, where the device has found them; else NULL */
 } Staging;
 
 static PetscErrorCode StageValues(void *context, const VpPlaces *places, double scratch[])
 {
   const Staging *s = (const Staging *)context;
-  const size_t   each = (size_t)VpGridSize(s->work->grid) * (size_t)s->f->components;
+  const size_t   size = (size_t)VpGridSize(s->work->grid), before = (size_t)(places->first - s->first) * size;
+  VpPlaces       at = *places;
 
-  return CallAtPlaces(s->work, s->ops, places, s->f, scratch, s->work->host + (size_t)(places->first - s->first) * each);
+  if (s->points) at.point = s->points + before * (size_t)s->work->field->mesh->dim;
+  return CallAtPlaces(s->work, s->ops, &at, s->f, scratch, s->work->host + before * (size_t)s->f->components);
 }
 
 static PetscErrorCode UploadValues(const Work *w, const VpPlaces *places, const VpGiven *f, double values[])
 {
-  const size_t size = (size_t)VpGridSize(w->grid);
-  const VpOps *ops = VpBackendHost.ops(VP_DOUBLE, w->field->mesh->dim, w->field->basis->degree);
-  Staging      staging = {.work = w, .ops = ops, .f = f, .first = places->first};
-  VpPlacesLoop loop = {.set = w->set,
-                       .grid = w->grid,
-                       .needs = VP_NEEDS_POINTS | VP_NEEDS_NORMALS,
-                       .first = places->first,
-                       .last = places->first + places->n,
-                       .batch = VpHostBatch(w->grid),
-                       .threads = (PetscBool) !!f->batch,
-                       .work = StageValues,
-                       .context = &staging};
+  const VpBackend *backend = w->field->level->backend;
+  const size_t     size = (size_t)VpGridSize(w->grid), count = (size_t)places->n * size * (size_t)f->components;
+  const VpOps     *ops = VpBackendHost.ops(VP_DOUBLE, w->field->mesh->dim, w->field->basis->degree);
+  Staging          staging = {.work = w, .ops = ops, .f = f, .first = places->first};
+  VpPlacesLoop     loop = {.set = w->set,
+                           .grid = w->grid,
+                           .needs = VP_NEEDS_POINTS | VP_NEEDS_NORMALS,
+                           .first = places->first,
+                           .last = places->first + places->n,
+                           .batch = VpHostBatch(w->grid),
+                           .threads = (PetscBool) !!f->batch,
+                           .work = StageValues,
+                           .context = &staging};
 
   PetscFunctionBegin;
+  if (places->point && w->set.side < 0) {
+    staging.points = w->host + count;
+    loop.needs = 0;
+    PetscCall(backend->download(places->point, (size_t)places->n * size * (size_t)w->field->mesh->dim * sizeof(double), w->host + count));
+  }
   loop.scratch = 3 * size * (size_t)loop.batch;
   PetscCall(VpOnHost(w->field, &loop));
-  PetscCall(w->field->level->backend->upload(w->host, (size_t)places->n * size * (size_t)f->components * sizeof(double), values));
+  PetscCall(backend->upload(w->host, count * sizeof(double), values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,49 +21,36 @@ PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **geometry)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static VpGivenKind GivenAt(VpMesh mesh, int32_t cell, int side)
-{
-  return VpConditions[VpDomainSide(mesh->geometry->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side])].given;
-}
-
 /* Lists the cells of a set of sides. */
 static PetscErrorCode FindSides(VpMesh mesh, VpSet set, int32_t *count, int32_t **cell)
 {
+  const int      sides = 2 * mesh->dim;
+  const int32_t *end;
+  int32_t        ends;
+
   PetscFunctionBegin;
+  PetscCall(VpMeshGetEnds(mesh, &ends, &end));
+  PetscCall(PetscMalloc1(ends + 1, cell));
   *count = 0;
-  for (int32_t c = 0; c < mesh->nown; c++) *count += GivenAt(mesh, c, set.side) == set.given;
-  PetscCall(PetscMalloc1(*count, cell));
-  for (int32_t c = 0, i = 0; i < *count; c++) {
-    if (GivenAt(mesh, c, set.side) == set.given) (*cell)[i++] = c;
+  for (int32_t i = 0; i < ends; i++) {
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[end[i]]);
+
+    if (end[i] % sides == set.side && VpConditions[kind].given == set.given) (*cell)[(*count)++] = end[i] / sides;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-typedef struct {
-  VpMesh         mesh;
-  const int32_t *list;
-  double        *bounds;
-} Bounds;
-
-static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Bounds *b = (const Bounds *)context;
-
-  for (int32_t i = first; i < last; i++)
-    VpGeometryBounds(b->mesh->geometry, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
 }
 
 static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, const int32_t list[], VpPlaces *places)
 {
   const int32_t n = places->n;
-  Bounds        bounds = {.mesh = mesh, .list = list};
+  double       *bounds;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(6 * (size_t)n, &bounds.bounds));
-  VpLoop(n, FindBounds, &bounds);
-  PetscCall(VpArraysPlace(arrays, bounds.bounds, 6 * (size_t)n * sizeof(double), "places of points", (const void **)&places->bounds));
+  PetscCall(PetscMalloc1(6 * (size_t)n, &bounds));
+  VpGeometryAllBounds(mesh->geometry, n, list, bounds);
+  PetscCall(VpArraysPlace(arrays, bounds, 6 * (size_t)n * sizeof(double), "places of points", (const void **)&places->bounds));
   if (list) PetscCall(VpArraysPlace(arrays, list, (size_t)n * sizeof(*list), "places of points", (const void **)&places->list));
-  PetscCall(PetscFree(bounds.bounds));
+  PetscCall(PetscFree(bounds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +170,7 @@ PetscErrorCode VpOnHost(const VpField *field, const VpPlacesLoop *loop)
 
   PetscFunctionBegin;
   if (map && loop->grid) {
-    s.mapping.maps = (VpCellMaps){.degree = map->degree, .node = map->node};
+    PetscCall(VpMapPlace(map, &VpBackendHost, &s.mapping.maps));
     VpMapGridOf(field, loop->grid, &grid);
   }
   for (s.first = loop->first; s.first < loop->last; s.first = s.last) {
@@ -231,8 +218,8 @@ static PetscErrorCode BorrowMaps(const VpField *field, const VpPlacesLoop *loop,
   PetscCall(backend->borrow(sizeof(grid), "points", &m->grid));
   PetscCall(backend->upload(&grid, sizeof(grid), m->grid));
   PetscCall(backend->borrow(VpMapScratch(field, loop, batch) * sizeof(double), "points", &m->scratch));
-  m->mapping = (VpMapping){.make = backend->make, .maps = {.degree = field->mesh->geometry->map->degree}, .grid = m->grid};
-  PetscCall(VpMapPlace(field->mesh->geometry->map, backend, &m->mapping.maps.node));
+  m->mapping = (VpMapping){.make = backend->make, .grid = m->grid};
+  PetscCall(VpMapPlace(field->mesh->geometry->map, backend, &m->mapping.maps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
