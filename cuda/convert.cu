@@ -12,43 +12,30 @@ struct Roots {
   explicit Roots(const VpView *v) : root(v->metric.root), period(v->metric.period)
   {
   }
-  /* v / the root of value k, of `values`, of a cell */
-  __device__ __forceinline__ double Divide(int32_t cell, int k, int values, double v) const
+  /* 1 / the root of value k, of `values`, of a cell */
+  __device__ __forceinline__ double Inverse(int32_t cell, int k, int values) const
   {
-    return root ? v / root[(size_t)(cell % period) * values + k] : v;
+    return root ? Reciprocal(__ldg(root + (size_t)(cell % period) * values + k)) : 1.;
   }
 };
 
-/* Multiplies the values from(cell, k) of `count` cells by M, and calls to(cell, k, v) for all results v, where k is the value's number in
-   the cell. */
-template <class T, int DIM, int N, class From, class To>
-__device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t count, From from, To to)
-{
-  typedef CellShape<DIM, N> S;
-  __shared__ T              s[S::cells * S::size];
-  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             cell = blockIdx.x * S::cells + slot;
-  T                         v[N];
-
-  if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) v[i] = from(cell, l + i * S::lines);
-  }
-  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
-  if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) to(cell, l + i * S::lines, v[i]);
-  }
-}
-
+/* A thread has a line of a cell, and those beyond the last cell repeat it. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   EnterCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, double scale, const double *r,
              T *b)
 {
-  constexpr int values = Power(N, DIM);
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             cell = blockIdx.x * S::cells + slot, in = cell < count ? cell : count - 1;
+  const size_t              at = (size_t)in * S::values + l;
+  T                         v[N];
 
-  ConvertCells<T, DIM, N>(
-    M, count, [=, &roots](int32_t cell, int k) { return (T)roots.Divide(cell, k, values, scale * r[(size_t)cell * values + k]); },
-    [=](int32_t cell, int k, T v) { b[(size_t)cell * values + k] = v; });
+  UNROLL (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines] * roots.Inverse(in, l + i * S::lines, S::values));
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  if (cell >= count) return;
+  UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
 }
 
 template <class T, int DIM, int N>
@@ -56,15 +43,22 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   LeaveCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, bool add, double scale, const T *x,
              double *z)
 {
-  constexpr int values = Power(N, DIM);
-  auto          to = [=, &roots](int32_t cell, int k, T v) {
-    const size_t at = (size_t)cell * values + k;
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             cell = blockIdx.x * S::cells + slot, in = cell < count ? cell : count - 1;
+  const size_t              at = (size_t)in * S::values + l;
+  double                    factor[N], before[N]; /* They are under way before the first result is stored. */
+  T                         v[N];
 
-    z[at] = (add ? z[at] : 0.) + roots.Divide(cell, k, values, scale * (double)v);
-  };
-
-  ConvertCells<T, DIM, N>(
-    M, count, [=](int32_t cell, int k) { return x[(size_t)cell * values + k]; }, to);
+  UNROLL (int i = 0; i < N; i++) {
+    v[i] = x[at + i * S::lines];
+    factor[i] = scale * roots.Inverse(in, l + i * S::lines, S::values);
+    before[i] = add ? z[at + i * S::lines] : 0.;
+  }
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  if (cell >= count) return;
+  UNROLL (int i = 0; i < N; i++) z[at + i * S::lines] = before[i] + factor[i] * (double)v[i];
 }
 
 template <class T, int DIM, int N, class Hanging>
@@ -94,7 +88,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   UNROLL (int i = 0; i < N; i++) {
     r[i] *= scale;
     sum += r[i] * r[i];
-    v[i] = (T)roots.Divide(in, l + i * S::lines, S::values, r[i]);
+    v[i] = (T)(r[i] * roots.Inverse(in, l + i * S::lines, S::values));
   }
   ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (index < count) {
