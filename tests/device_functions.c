@@ -102,6 +102,55 @@ static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a number or a full matrix, which jumps inside of cells where *ctx is so */
+static PetscErrorCode Matrix(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  const PetscInt *components = (PetscInt *)ctx;
+
+  for (PetscInt i = 0; i < n; i++, x += dim) {
+    for (PetscInt d = 0, k = 0; k < components[0]; d++) {
+      for (PetscInt e = d; e < (components[0] > 1 ? dim : 1); e++, k++)
+        *value++ = (d == e) * (1 + (components[1] && x[0] > 0.3 ? 100 : 0)) + x[d] * x[e] / 4;
+    }
+  }
+  return 0;
+}
+
+/* Compares what a metric has of cells and of their sides, with coefficients of host and of device memory. */
+static PetscErrorCode coefficients_are_those_of_the_host(PetscInt dim, const char map[], PetscInt components, PetscInt jumps)
+{
+  VpBackend device = PretendedBackend(PETSC_FALSE);
+  PetscInt  ctx[2] = {components, jumps};
+  DM        dm[2];
+  VpMetric  metric[2];
+  int       same = 1;
+
+  PetscFunctionBeginUser;
+  device.use_stream = NoStream;
+  for (int i = 0; i < 2; i++) {
+    const PetscMemType where = i ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+    char               options[128];
+
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-dm_vpatchdg_basis gauss %s", map));
+    PetscCall(CreateDM(dim, options, i ? &device : NULL, &dm[i]));
+    PetscCall(DMVPatchDGSetCoefficientFunction(dm[i], components, Matrix, where, ctx));
+    PetscCall(DMVPatchDGSetReactionFunction(dm[i], Values, where, NULL));
+    metric[i] = DMVPatchDGData(dm[i])->op->problem.metric;
+  }
+  if (metric[0]->ncell) {
+    const size_t cells = (size_t)metric[0]->ncell, sides = cells * (size_t)(2 * dim * VpFaceSize(4, (int)dim));
+
+    same = (!memcmp(metric[0]->mean, metric[1]->mean, cells * (size_t)dim * sizeof(double)) &&
+            !memcmp(metric[0]->masses, metric[1]->masses, cells * sizeof(double)) &&
+            !memcmp(metric[0]->beyond, metric[1]->beyond, sides * sizeof(double)));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
+  TapOk((PetscBool)same, "coefficients_are_those_of_the_host, %dD, %s, components %d, jumps %d", (int)dim, map, (int)components,
+        (int)jumps);
+  for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&dm[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -116,6 +165,11 @@ int main(int argc, char **argv)
                                        "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"};
 
     PetscCall(device_makes_what_the_host_makes(2 + i % 2, maps[i / 4], i / 2 % 2 ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST));
+  }
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    PetscCall(coefficients_are_those_of_the_host(dim, "", 1, 0));
+    PetscCall(coefficients_are_those_of_the_host(dim, "", dim * (dim + 1) / 2, 1));
+    PetscCall(coefficients_are_those_of_the_host(dim, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1", dim * (dim + 1) / 2, 0));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

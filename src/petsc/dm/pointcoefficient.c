@@ -49,8 +49,8 @@ static PetscErrorCode SetFunction(DM dm, VpPointFunction *f, const VpPointFuncti
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
 
   PetscFunctionBegin;
-  PetscCheck(PetscMemTypeHost(where), comm, PETSC_ERR_SUP, "%s: functions of points are called on the host, give PETSC_MEMTYPE_HOST",
-             caller);
+  PetscCheck(PetscMemTypeHost(where) || PetscMemTypeCUDA(where), comm, PETSC_ERR_SUP,
+             "%s: functions of points read and write PETSC_MEMTYPE_HOST or PETSC_MEMTYPE_CUDA", caller);
   PetscCheck(
     !dg->mesh || dg->basis == VPATCHDG_BASIS_GAUSS || !given->batch, comm, PETSC_ERR_ARG_WRONGSTATE,
     "%s: the vectors of this DM are in the Legendre basis, where a coefficient is constant in each cell. Call %s before DMSetUp(), or "
@@ -97,7 +97,7 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
 .  components - 1 for a number; dim for a diagonal matrix a_x, a_y, a_z; dim (dim+1)/2 for a symmetric matrix, in 2D a_xx, a_xy, a_yy, in
                 3D a_xx, a_xy, a_xz, a_yy, a_yz, a_zz
 .  a          - the function, with value[n][components]; `NULL`: the coefficient is 1
-.  where      - `PETSC_MEMTYPE_HOST`
+.  where      - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points and of the values
 -  ctx        - context that is passed to the function
 
    Level: intermediate
@@ -129,7 +129,8 @@ PetscErrorCode DMVPatchDGSetCoefficientFunction(DM dm, PetscInt components, VPat
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(CheckComponents(dm, components, caller));
-  PetscCall(SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components, NULL}, where, caller));
+  PetscCall(
+    SetFunction(dm, &dg->coefficient_at, &(VpPointFunction){a, ctx, components, NULL, (PetscBool)!PetscMemTypeHost(where)}, where, caller));
   PetscCall(RenewOperators(dm, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -266,7 +267,7 @@ PetscErrorCode DMVPatchDGSetReactionValues(DM dm, Vec values)
    Input Parameters:
 +  dm    - the DM
 .  c     - the function, with value[n] not negative; `NULL`: the number of `DMVPatchDGSetReaction()`
-.  where - `PETSC_MEMTYPE_HOST`
+.  where - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points and of the values
 -  ctx   - context that is passed to the function
 
    Level: intermediate
@@ -282,7 +283,8 @@ PetscErrorCode DMVPatchDGSetReactionFunction(DM dm, VPatchDGBatch c, PetscMemTyp
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1, NULL}, where, "DMVPatchDGSetReactionFunction()"));
+  PetscCall(SetFunction(dm, &dg->reaction_at, &(VpPointFunction){c, ctx, 1, NULL, (PetscBool)!PetscMemTypeHost(where)}, where,
+                        "DMVPatchDGSetReactionFunction()"));
   PetscCall(RenewOperators(dm, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

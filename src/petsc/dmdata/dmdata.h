@@ -37,7 +37,8 @@ typedef struct {
   VPatchDGBatch batch;
   void         *ctx;
   PetscInt      components;
-  Vec           values; /* [own cells][n^dim][components], on the host */
+  Vec           values;    /* [own cells][n^dim][components], on the host */
+  PetscBool     on_device; /* The function reads and writes device memory. */
 } VpPointFunction;
 static inline PetscBool VpPointFunctionExists(const VpPointFunction *f)
 {

@@ -85,6 +85,83 @@ static PetscErrorCode CallAndUpload(DM dm, PetscBool sides, const VpBackend *bac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+enum { DEVICE_POINTS = 1 << 20 }; /* at a time */
+
+/* what a function of device memory needs, for some cells at a time */
+typedef struct {
+  VpCellMaps maps;
+  int32_t    batch;
+  VpArrays   arrays;
+  double    *bounds, *points, *values; /* of all cells; for a batch */
+  VpMapGrid *grid;                     /* one, or of all sides */
+  int32_t   *place;                    /* [grid][batch] numbers of their blocks among those of the batch */
+} DeviceCalls;
+
+static PetscErrorCode PlaceCalls(VpMesh mesh, const VpMapGrid grid[], int grids, int components, DeviceCalls *d)
+{
+  const size_t cells = (size_t)mesh->nown, points = (size_t)d->batch * (size_t)grid->size;
+  double      *bounds;
+  int32_t     *place;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(6 * cells, &bounds, grids * d->batch, &place));
+  VpGeometryAllBounds(mesh->geometry, mesh->nown, NULL, bounds);
+  for (int i = 0; i < grids * d->batch; i++) place[i] = i % d->batch * grids + i / d->batch;
+  PetscCall(VpPlaceArray(&d->arrays, bounds, 6 * cells, "cells", &d->bounds));
+  PetscCall(VpPlaceArray(&d->arrays, place, (size_t)(grids * d->batch), "points", &d->place));
+  PetscCall(VpPlaceArray(&d->arrays, grid, (size_t)grids, "points", &d->grid));
+  PetscCall(VpArraysReserve(&d->arrays, points * (size_t)mesh->dim * sizeof(double), "points", (void **)&d->points));
+  PetscCall(VpArraysReserve(&d->arrays, points * (size_t)components * sizeof(double), "coefficient at points", (void **)&d->values));
+  PetscCall(PetscFree2(bounds, place));
+  if (mesh->geometry->map) PetscCall(VpMapPlace(mesh->geometry->map, d->arrays.backend, &d->maps));
+  d->maps.bounds = d->bounds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to [nown][grids][points][components] = the values of a function of device memory */
+static PetscErrorCode CallInBatches(VpMesh mesh, const VpPointFunction *f, const VpMapGrid grid[], int grids, DeviceCalls *d, double *to)
+{
+  const VpBackend *backend = d->arrays.backend;
+  const size_t     block = (size_t)(grid->size * (int)f->components);
+
+  PetscFunctionBegin;
+  PetscCall(PlaceCalls(mesh, grid, grids, (int)f->components, d));
+  for (int32_t first = 0; first < mesh->nown; first += d->batch) {
+    const VpPlaces places = {.n = PetscMin(d->batch, mesh->nown - first), .first = first, .bounds = d->bounds + 6 * (size_t)first};
+
+    for (int i = 0; i < grids; i++) {
+      PetscCall(
+        backend->make->places(mesh->dim, &d->maps, &places, grids > 1 ? i : -1, d->grid + i, &(VpPlaceNumbers){.point = d->points}));
+      PetscCall(f->batch(mesh->dim, places.n * grid->size, d->points, NULL, d->values, f->ctx));
+      PetscCall(
+        backend->move(places.n, block * sizeof(double), NULL, d->values, d->place + i * d->batch, to + (size_t)(first * grids) * block));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallOnDevice(DM dm, PetscBool sides, const VpBackend *backend, Calls *c, double *to)
+{
+  const VpMesh   mesh = DMVPatchDGData(dm)->mesh;
+  const int      grids = sides ? 2 * c->dim : 1;
+  DeviceCalls    d = {.arrays = {.backend = backend, .precision = VP_DOUBLE}};
+  VpMapGrid     *grid;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(grids, &grid));
+  for (int i = 0; i < grids; i++) {
+    SetPoints(c, sides ? i : -1, -1);
+    grid[i] = c->grid;
+  }
+  d.batch = PetscMax(1, PetscMin(mesh->nown, DEVICE_POINTS / grid->size));
+  error = CallInBatches(mesh, c->function, grid, grids, &d, to);
+  PetscCall(VpArraysRelease(&d.arrays));
+  PetscCall(PetscFree(grid));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* *values = those of a function at the points of cells, or of their sides, on a backend */
 static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool sides, const VpBackend *backend, const double **values)
 {
@@ -94,11 +171,15 @@ static PetscErrorCode CallFunction(DM dm, const VpPointFunction *f, PetscBool si
   size_t       block;
 
   PetscFunctionBegin;
+  PetscCheck(!f->on_device || VpIsDevice(backend), mesh->comm, PETSC_ERR_SUP,
+             "A coefficient or a reaction with PETSC_MEMTYPE_CUDA is for a DM that works on the GPU, with cells of one level. Give "
+             "PETSC_MEMTYPE_HOST, or take -dm_vec_type cuda");
   c.stride *= (size_t)face;
   block = c.stride * (size_t)f->components * sizeof(double);
   if (VpIsDevice(backend)) {
     PetscCall(VpTogether(mesh->comm, backend->alloc((size_t)mesh->nown * block, "coefficient at points", (void **)values)));
-    PetscCall(VpTogether(mesh->comm, CallAndUpload(dm, sides, backend, block, &c, (char *)*values)));
+    if (f->on_device) PetscCall(VpTogether(mesh->comm, CallOnDevice(dm, sides, backend, &c, (double *)*values)));
+    else PetscCall(VpTogether(mesh->comm, CallAndUpload(dm, sides, backend, block, &c, (char *)*values)));
   } else {
     PetscCall(VpMallocBytes((size_t)mesh->nown * block + 1, (void **)&c.values));
     *values = c.values;
@@ -323,6 +404,21 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Moves an array of `block` numbers per own cell from a backend to the host. */
+static PetscErrorCode FetchValues(VpMesh mesh, const VpBackend *backend, size_t block, const double **values)
+{
+  const size_t bytes = (size_t)mesh->nown * block * sizeof(double);
+  const void  *there = *values;
+  double      *host;
+
+  PetscFunctionBegin;
+  PetscCall(VpMallocBytes(bytes + 1, (void **)&host));
+  *values = host;
+  PetscCall(backend->download(there, bytes, host));
+  PetscCall(backend->release((void *)there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds values on the host, or, where a function has those of the coefficient, on the backend. There VpMetricCreate() looks for jumps. */
 static PetscErrorCode FindValues(DM dm, const VpProblem *problem, const VpBackend *backend, VpPointValues *values)
 {
@@ -355,55 +451,74 @@ static PetscErrorCode FindValues(DM dm, const VpProblem *problem, const VpBacken
     PetscCall(FindParts(dm, &(VpPointFunction){0}, NULL, problem, &values->part));
   }
   if (dg->reaction_at.values) PetscCall(VpPointFunctionCopy(&dg->reaction_at, &values->reaction));
-  else if (dg->reaction_at.batch) PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, &VpBackendHost, &values->reaction));
+  else if (dg->reaction_at.batch) {
+    const PetscBool on_device = dg->reaction_at.on_device;
+
+    PetscCall(CallFunction(dm, &dg->reaction_at, PETSC_FALSE, on_device ? backend : &VpBackendHost, &values->reaction));
+    if (on_device) PetscCall(FetchValues(mesh, backend, (size_t)DMVPatchDGCellSize(dm), &values->reaction));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* problem->metric = the metric of values that are found on a backend; NULL: these jump, and have to be found on the host. *components: of
-   the coefficient */
-static PetscErrorCode CreateMetric(DM dm, const VpBackend *found, const VpBackend *backend, VpProblem *problem, int *components)
+/* Moves values that are placed to the host. */
+static PetscErrorCode FetchPlaced(VpMesh mesh, const VpBackend *backend, size_t points, size_t side_points, VpPointValues *values)
 {
-  const DM_VPatchDG *dg = dm->data;
-  VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry, .jump = dg->jump};
-  PetscErrorCode     error = FindValues(dm, problem, found, &values);
+  const size_t width = (size_t)values->components;
 
   PetscFunctionBegin;
-  *components = values.components;
-  problem->oblique = (PetscBool)(values.components > dg->mesh->dim || dg->mesh->geometry->map);
-  if (!error) {
-    VpProblem given = *problem;
+  PetscCall(FetchValues(mesh, backend, points * width, &values->cell));
+  PetscCall(FetchValues(mesh, backend, side_points * width, &values->side));
+  values->placed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (problem->oblique) given.penalty *= VpObliquePenalty((int)dg->degree);
-    error = VpMetricCreate(dg->mesh, &given, &values, backend, &problem->metric);
+static PetscErrorCode CreateMetric(DM dm, const VpBackend *backend, VpProblem *problem, VpPointValues *values)
+{
+  const DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(FindValues(dm, problem, backend, values));
+  problem->outer = VP_BASIS_GAUSS;
+  problem->oblique = (PetscBool)(values->components > dg->mesh->dim || dg->mesh->geometry->map);
+  if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
+  PetscCall(VpMetricCreate(dg->mesh, problem, values, backend, &problem->metric));
+  if (!problem->metric) {
+    const size_t points = (size_t)DMVPatchDGCellSize(dm), side_points = points / (size_t)(dg->degree + 1) * 2 * (size_t)dg->mesh->dim;
+
+    PetscCall(VpTogether(dg->mesh->comm, FetchPlaced(dg->mesh, backend, points, side_points, values)));
+    PetscCall(TakeMeansOfJumps(dm, values));
+    PetscCall(VpMetricCreate(dg->mesh, problem, values, backend, &problem->metric));
   }
-  if (!error && values.reaction) error = CheckReaction(dg->mesh, &values, (size_t)DMVPatchDGCellSize(dm));
-  if (values.placed) PetscCall(backend->release((void *)values.cell));
-  else PetscCall(PetscFree(values.cell));
-  if (values.placed) PetscCall(backend->release((void *)values.side));
-  else PetscCall(PetscFree(values.side));
-  PetscCall(PetscFree(values.part));
-  PetscCall(PetscFree(values.reaction));
-  PetscFunctionReturn(error);
+  if (values->reaction) PetscCall(CheckReaction(dg->mesh, values, (size_t)DMVPatchDGCellSize(dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGMakeMetric(DM dm, VpProblem *problem)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
+  VpPointValues      values = {.components = VpProblemWidth(problem), .precision = dg->geometry, .jump = dg->jump};
   const VpBackend   *backend;
-  int                components;
+  PetscErrorCode     error;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGUseBackend(dm, &backend));
   if (VpMeshIsAdaptive(mesh)) backend = &VpBackendHost; /* Sides that hang are made there alone. */
-  problem->outer = VP_BASIS_GAUSS;
-  PetscCall(CreateMetric(dm, backend, backend, problem, &components));
-  if (!problem->metric) PetscCall(CreateMetric(dm, &VpBackendHost, backend, problem, &components));
-  if (problem->oblique) problem->penalty *= VpObliquePenalty((int)dg->degree);
+  error = CreateMetric(dm, backend, problem, &values);
+  if (values.placed) {
+    PetscCall(backend->release((void *)values.cell));
+    PetscCall(backend->release((void *)values.side));
+    values.cell = values.side = NULL;
+  }
+  PetscCall(PetscFree(values.cell));
+  PetscCall(PetscFree(values.side));
+  PetscCall(PetscFree(values.part));
+  PetscCall(PetscFree(values.reaction));
+  PetscCall(error);
   problem->reaction = problem->metric->reaction;
   PetscCall(PetscArraycpy(problem->robin, problem->metric->robin, 6));
   if (VpPointFunctionExists(&dg->coefficient_at) || mesh->geometry->map)
-    PetscCall(TakeMeans(mesh, (PetscBool)(components == 1 && !mesh->geometry->map), problem));
+    PetscCall(TakeMeans(mesh, (PetscBool)(values.components == 1 && !mesh->geometry->map), problem));
   if (!mesh->geometry->domain->trees) PetscCall(VpProblemUnevenness(mesh, problem, &problem->metric->uneven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
