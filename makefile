@@ -67,7 +67,7 @@ fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 # the kernels are compiled once for every precision and dimension, but those of points and of metrics only in double
 kernels   = $(filter-out %/backend.c %/dense.c %/nodes.c %/maps.c %/pullback.c,$(wildcard src/kernels/host/*.c))
 variants  = f2 f3 d2 d3
-variant   = $(filter-out %/points.f2.o %/points.f3.o %/metric.f2.o %/metric.f3.o,$(kernels:src/%.c=$(BUILD)/obj/%.$1.o))
+variant   = $(filter-out %/points.f2.o %/points.f3.o %/metric.f2.o %/metric.f3.o %/metricsmall.f2.o %/metricsmall.f3.o,$(kernels:src/%.c=$(BUILD)/obj/%.$1.o))
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
 cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu cuda/*/*.cu)))
 # what takes longest is begun first

@@ -1,6 +1,6 @@
 /* The kernels by name. operator.c, sweep.c, cells.c, interfaces.c, transfer.c, separable.c, convert.c,
-   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c and metric.c for double
-   alone. They define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
+   modes.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c, metric.c and
+   metricsmall.c for double alone. They define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
 #include "../../compat.h"

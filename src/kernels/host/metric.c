@@ -1,64 +1,76 @@
-/* A x with a coefficient at points (VpMetricView), for W cells at a time, one per lane. */
+/* A x with a coefficient at points (VpMetricView), cell by cell. */
 #include "metrichanging.h"
 
-/* G at the points */
-INLINE void LoadMatrices(const VpMetricView *m, const int n, const Group *g, V G[COMPONENTS][VALUES])
+/* slope = G slope at the points of a cell. full: G is a full matrix. shaped: G = a S, where a NULL stands for 1 */
+INLINE void TakeFluxes(const int n, const int full, const int shaped, const REAL *S, const REAL *G, Cell slope[DIM])
 {
-  const int stored = m->shape ? 1 : m->components, size = Power(n);
-  V         a[VALUES];
+  const int ahead = (shaped ? 1 : full ? COMPONENTS : DIM) * Power(n);
 
-  for (int c = 0; c < stored && m->cell; c++)
-    LoadNumbers(m, g, m->cell, (size_t)(stored * size), (size_t)(c * size), size, m->shape ? a : G[c]);
-  for (int c = 0; c < m->components && m->shape; c++) {
-    const V S = LoadShape(m, g, c);
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      const int i = r * Vectors(n) + c;
+      V         s[DIM];
 
-    for (int i = 0; i < size; i++) G[c][i] = m->cell ? S * a[i] : S;
+      UNROLL (int d = 0; d < DIM; d++) s[d] = slope[d][i];
+      UNROLL (int d = 0; d < DIM; d++) {
+        V f = {0};
+
+        UNROLL (int e = 0; e < DIM; e++) {
+          const int entry = VpMetricEntry(DIM, full ? COMPONENTS : DIM, d, e);
+
+          if (full || e == d) f += (shaped ? S[entry] - (V){0} : LoadRow(G + entry * Power(n) + r * n, n, c)) * s[e];
+          if (e >= d && (full || e == d) && !shaped) FetchRow(G + entry * Power(n) + r * n, n, c, ahead);
+        }
+        slope[d][i] = shaped && G ? LoadRow(G + r * n, n, c) * f : f;
+        if (shaped && G && d == 0) FetchRow(G + r * n, n, c, ahead);
+      }
+    }
   }
 }
 
-/* y += sum_de D_d^T G_de D_e z + c z */
-INLINE void AddCellTerms(const VpMetricView *m, const int n, const Group *g, const V z[], V y[])
+INLINE void TakeAllFluxes(const VpMetricView *m, const int n, int32_t at, Cell slope[DIM])
 {
-  const size_t size = (size_t)Power(n);
-  V            slope[DIM][VALUES], G[COMPONENTS][VALUES], flux[VALUES];
-  const REAL  *from[W];
+  const int   stored = (m->shape ? 1 : m->components) * Power(n);
+  REAL        scratch[COMPONENTS * VALUES];
+  const REAL *S = m->shape ? m->shape + (size_t)at * (size_t)VpMetricShape(DIM, m->components) : NULL;
+  const REAL *G = m->cell ? FindNumbers(m, m->cell, (size_t)at * (size_t)stored, stored, scratch) : NULL;
 
-  LoadMatrices(m, n, g, G);
-  for (int d = 0; d < DIM; d++) Differentiate(n, m->slope, Power(n), VpLineStride(d, n, n * n), z, slope[d]);
-  for (int d = 0; d < DIM; d++) {
-    for (int i = 0; i < Power(n); i++) flux[i] = G[VpMetricEntry(DIM, m->components, d, d)][i] * slope[d][i];
-    for (int e = 0; e < DIM && m->components > DIM; e++) {
-      const V *entry = G[VpMetricEntry(DIM, m->components, d, e)];
+  if (IsFull(m) && S) TakeFluxes(n, 1, 1, S, G, slope);
+  else if (IsFull(m)) TakeFluxes(n, 1, 0, S, G, slope);
+  else if (S) TakeFluxes(n, 0, 1, S, G, slope);
+  else TakeFluxes(n, 0, 0, S, G, slope);
+}
 
-      for (int i = 0; i < Power(n) && e != d; i++) flux[i] += entry[i] * slope[e][i];
-    }
-    AddAdjoint(n, m->slope, Power(n), VpLineStride(d, n, n * n), flux, y);
+/* y = sum_de D_d^T G_de D_e z + c z */
+INLINE void TakeCellTerms(const VpMetricView *m, const Tables *T, const int n, int32_t at, const V z[], V y[])
+{
+  const REAL *mass = m->mass ? m->mass + (size_t)at * (size_t)Power(n) : NULL;
+  Cell        slope[DIM];
+
+  UNROLL (int d = 0; d < DIM; d++) Contract(n, CellRows(n), d, 0, 0, &T->slope, z, slope[d]);
+  TakeAllFluxes(m, n, at, slope);
+  UNROLL (int d = 0; d < DIM; d++) Contract(n, CellRows(n), d, 1, d > 0, &T->slope, slope[d], y);
+  if (!mass) return;
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) y[r * Vectors(n) + c] += LoadRow(mass + r * n, n, c) * z[r * Vectors(n) + c];
   }
-  if (!m->mass) return;
-  for (int l = 0; l < W; l++) from[l] = m->mass + (size_t)g->at[l] * size;
-  LoadCells(Power(n), 0, Power(n), from, NULL, flux);
-  for (int i = 0; i < Power(n); i++) y[i] += flux[i] * z[i];
 }
 
 /* of the cells [first, last); x begins with the first one */
-INLINE void FindTraces(const VpMetricView *m, const int n, int32_t first, int32_t last, const REAL *x)
+INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int32_t first, int32_t last, const REAL *x)
 {
-  const int size = 2 * FaceOf(n);
+  for (int32_t cell = first; cell < last; cell++) {
+    const int32_t at = NumberOf(m, cell);
+    Cell          z;
+    Traces        end[SIDES];
+    SideNumbers   s;
 
-  for (int32_t cell = first; cell < last; cell += W) {
-    Group       g;
-    V           z[VALUES], t[2 * FACE];
-    SideNumbers H;
-
-    FindCells(m, n, cell, last, &g);
-    LoadScaled(m, n, &g, x, first, z);
-    for (int side = 0; side < SIDES; side++) {
-      REAL *to[W];
-
-      for (int l = 0; l < W; l++) to[l] = l < g.lanes ? m->traces + ((size_t)g.cell[l] * SIDES + (size_t)side) * (size_t)size : g.spare;
-      LoadSideNumbers(m, n, &g, side, H);
-      TakeTraces(m, n, side, H, z, t);
-      StoreCells(size, t, NULL, NULL, to);
+    LoadScaled(m, n, at, x + (size_t)(cell - first) * (size_t)Power(n), z);
+    UNROLL (int d = 0; d < DIM; d++) TakeEnds(T, n, d, z, end + 2 * d);
+    ROLL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
+      FindSideNumbers(m, n, at, side, &s);
+      TakeFlux(T, n, IsFull(m), &s, end[side]);
+      StoreTraces(n, end[side], m->traces + ((size_t)cell * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n));
     }
   }
 }
@@ -93,73 +105,85 @@ INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, i
   return turned;
 }
 
-/* Adds a side's terms of z to y. The traces of the cells beyond are stored, and the own ones are found faster than they are loaded. */
-INLINE void AddSideTerms(const VpView *view, const int n, const Group *g, int side, const REAL *ghost, const V z[], V y[])
+/* y += p V + r F of the test functions on a side, for numbers p and r at its points, which are overwritten */
+INLINE void AddTests(const Tables *T, const int n, const int full, const int side, const SideNumbers *s, V p[], V r[], V y[])
+{
+  TakeFluxAdjoint(T, n, full, s, p, r);
+  AddEnds(T, n, side, p, r, y);
+}
+
+/* Prefetches the traces that the next cell sees beyond a side. */
+INLINE void FetchBeyond(const VpView *view, const int n, int32_t cell, int side)
+{
+  const int32_t next = view->neighbor[(size_t)PetscMin(cell + 1, view->nown - 1) * SIDES + (size_t)side];
+  const size_t  size = 2 * (size_t)FaceOf(n);
+
+  if (next >= 0 && next < view->metric.traced) Fetch(view->metric.traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * size, (int)size);
+}
+
+/* Adds a side's terms to y. at: as in the metric's arrays */
+INLINE void AddSideTerms(const VpView *view, const Tables *T, const int n, int32_t cell, int32_t at, int side, const REAL *ghost, V y[])
 {
   const VpMetricView *m = &view->metric;
-  const int           size = FaceOf(n);
-  V                   own[2 * FACE], other[2 * FACE], p[FACE], r[FACE];
-  SideNumbers         H;
-  const REAL         *from[W];
-  REAL                turned[W][2 * FACE];
+  REAL                turned[2 * FACE];
+  Traces              own, other;
+  Side                sigma, p, r;
+  SideNumbers         s;
 
-  for (int l = 0; l < W; l++) from[l] = TracesBeyond(view, n, g->cell[l], side, ghost, turned[l]);
-  for (int l = 0; l < W; l++) Fetch(from[l], 2 * size);
-  LoadSideNumbers(m, n, g, side, H);
-  LoadSigma(m, n, g, side, H);
-  TakeTraces(m, n, side, H, z, own);
-  LoadCells(2 * size, 0, 2 * size, from, NULL, other);
-  FaceForm(n, H[DIM], own, other, p, r);
-  AddTests(m, n, side, H, p, r, y);
+  FetchBeyond(view, n, cell, side);
+  FindSideNumbers(m, n, at, side, &s);
+  FindSigma(n, &s, sigma);
+  LoadTraces(n, m->traces + ((size_t)cell * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n), own);
+  LoadTraces(n, TracesBeyond(view, n, cell, side, ghost, turned), other);
+  FaceForm(n, sigma, own, other, p, r);
+  AddTests(T, n, IsFull(m), side, &s, p, r, y);
 }
 
 /* Finds the traces that own cells see: own ones, and when ghosts are there, those of ghosts and of coarse cells on fine sides. */
 INLINE PetscErrorCode FindAllTraces(const VpView *view, const int n, const REAL *x, VpGhosts ghosts)
 {
-  Faces f;
+  const VpHangView *hang = &view->hang;
+  Tables            T;
 
   PetscFunctionBegin;
-  FindTraces(&view->metric, n, 0, view->nown, x);
+  FindTables(&view->metric, n, &T);
+  FindTraces(&view->metric, &T, n, 0, view->nown, x);
   PetscCall(VpArrive(ghosts));
-  if (view->metric.traced > view->nown) FindTraces(&view->metric, n, view->nown, view->metric.traced, ghosts.values);
-  for (int key = 0; key < KEYS && view->hang.n; key++) {
-    for (int32_t at = 0; NextFaces(&view->hang, key, view->nown, &at, &f);) FindPartTraces(view, n, &f, x, ghosts.values);
-  }
+  if (view->metric.traced > view->nown) FindTraces(&view->metric, &T, n, view->nown, view->metric.traced, ghosts.values);
+  for (int32_t at = 0; at < hang->n && hang->face[at].cell[0] < view->nown; at++) FindPartTraces(view, &T, n, at, x, ghosts.values);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v = the numbers of a cell - v */
+INLINE void SubtractFrom(const int n, const REAL *cell, V v[])
+{
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) v[r * Vectors(n) + c] = LoadRow(cell + r * n, n, c) - v[r * Vectors(n) + c];
+  }
 }
 
 INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b,
                          REAL *y)
 {
   const VpMetricView *m = &view->metric;
+  const VpHangView   *hang = &view->hang;
+  Tables              T;
+  Cell                z, sum;
 
-  for (int32_t cell = first; cell < last; cell += W) {
-    Group       g;
-    V           z[VALUES], sum[VALUES];
-    REAL       *to[W];
-    const REAL *given[W];
+  FindTables(m, n, &T);
+  for (int32_t cell = first; cell < last; cell++) {
+    const int32_t at = NumberOf(m, cell);
+    const size_t  own = (size_t)cell * (size_t)Power(n);
 
-    FindCells(m, n, cell, last, &g);
-    LoadScaled(m, n, &g, x, 0, z);
-    memset(sum, 0, (size_t)Power(n) * sizeof(V));
-    AddCellTerms(m, n, &g, z, sum);
-    for (int side = 0; side < SIDES; side++) AddSideTerms(view, n, &g, side, ghost, z, sum);
-    Scale(m, n, &g, sum);
-    for (int l = 0; l < W; l++) {
-      to[l] = l < g.lanes ? y + (size_t)(g.cell[l] - first) * (size_t)Power(n) : g.spare;
-      given[l] = b ? b + (size_t)g.cell[l] * (size_t)Power(n) : NULL;
-    }
-    if (b) {
-      LoadCells(Power(n), 0, Power(n), given, NULL, z);
-      for (int i = 0; i < Power(n); i++) sum[i] = z[i] - sum[i];
-    }
-    StoreCells(Power(n), sum, NULL, NULL, to);
+    LoadScaled(m, n, at, x + own, z);
+    TakeCellTerms(m, &T, n, at, z, sum);
+    ROLL (int side = 0; side < SIDES; side++) AddSideTerms(view, &T, n, cell, at, side, ghost, sum);
+    Scale(m, n, at, sum);
+    if (b) SubtractFrom(n, b + own, sum);
+    StoreRows(n, CellRows(n), sum, y + (size_t)(cell - first) * (size_t)Power(n));
   }
-  for (int side = 0; side < SIDES && view->hang.n; side++) {
-    Faces f;
-
-    for (int32_t at = VpFirstFace(view->hang.n, view->hang.face, first); NextFaces(&view->hang, side * (1 + PARTS), last, &at, &f);)
-      AddCoarseSides(view, n, &f, first, b ? -1 : 1, y);
+  for (int32_t at = VpFirstFace(hang->n, hang->face, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
+    if (hang->face[at].kind == VP_FACE_COARSE) AddCoarseSide(view, &T, n, at, first, b ? -1 : 1, y);
   }
 }
 
@@ -167,19 +191,24 @@ INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t
 INLINE void PackSides(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
   const VpMetricView *m = &view->metric;
-  const int           size = FaceOf(n);
+  const size_t        size = 2 * (size_t)FaceOf(n);
+  Tables              T;
 
-  for (int32_t i = 0; i < count; i++, to += 2 * size) {
-    const int   turn = TurnOf(view, list[i] / SIDES, list[i] % SIDES);
-    Group       g;
-    V           z[VALUES], t[2 * FACE];
-    SideNumbers H;
+  FindTables(m, n, &T);
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t cell = list[i] / SIDES, side = list[i] % SIDES, at = NumberOf(m, cell);
+    Cell          z;
+    Traces        end[2];
+    SideNumbers   s;
 
-    FindCells(m, n, list[i] / SIDES, list[i] / SIDES + 1, &g);
-    LoadScaled(m, n, &g, x, 0, z);
-    LoadSideNumbers(m, n, &g, list[i] % SIDES, H);
-    TakeTraces(m, n, list[i] % SIDES, H, z, t);
-    for (int l = 0; l < 2 * size; l++) to[l / size * size + TurnPoint(n, turn, l % size)] = t[l][0];
+    LoadScaled(m, n, at, x + (size_t)cell * (size_t)Power(n), z);
+    TakeEnds(&T, n, side / 2, z, end);
+    FindSideNumbers(m, n, at, side, &s);
+    TakeFlux(&T, n, IsFull(m), &s, end[side % 2]);
+    if (TurnOf(view, cell, side)) {
+      for (int k = 0; k < 2; k++) TurnPoints(n, TurnOf(view, cell, side), end[side % 2][k], end[side % 2][k]);
+    }
+    StoreTraces(n, end[side % 2], to + (size_t)i * size);
   }
 }
 
@@ -191,103 +220,111 @@ INLINE void UnpackSides(const int n, int32_t count, const int32_t *list, const R
     memcpy(x + (size_t)(list[i] / SIDES) * (size_t)Power(n), from + (size_t)i * size, size * sizeof(REAL));
 }
 
-INLINE void StoreLane(const VpMetricView *m, const int n, const Group *g, V y[], double *to)
+INLINE void StoreScaled(const VpMetricView *m, const int n, int32_t cell, V y[], double *to)
 {
-  Scale(m, n, g, y);
-  for (int i = 0; i < Power(n); i++) to[i] = y[i][0];
+  Scale(m, n, NumberOf(m, cell), y);
+  StoreRows(n, CellRows(n), y, to);
 }
 
-/* what a column adds in the cell beyond a side, for the traces t of the own cell at the points of the side with the numbers H */
-INLINE void ColumnBeyond(const VpMetricView *m, const int n, int32_t cell, int side, const V sigma[], SideNumbers H, const V t[], int half,
+/* A column of the matrix: the cell's side, and what has the column's traces there */
+typedef struct {
+  const VpView *view;
+  const Tables *T;
+  int32_t       cell;
+} Column;
+
+/* what a column adds in a cell beyond the side `side` of that cell, for the traces t of the column's cell at the points of the side, half
+   `half` of it, with the numbers s */
+INLINE void ColumnBeyond(const Column *of, const int n, int32_t cell, int side, const V sigma[], const SideNumbers *s, Traces t, int half,
                          double *to)
 {
-  static const V nothing[2 * FACE];
-  V              p[FACE], r[FACE], whole[2 * FACE] = {{0}}, y[VALUES] = {{0}};
-  Group          g;
+  static Traces       nothing;
+  const VpMetricView *m = &of->view->metric;
+  Side                p, r;
+  Traces              whole = {{{0}}};
+  Cell                y = {{0}};
 
-  FindCells(m, n, cell, cell + 1, &g);
   FaceForm(n, sigma, nothing, t, p, r);
-  if (half < 0) AddTests(m, n, side, H, p, r, y);
+  if (half < 0) AddTests(of->T, n, IsFull(m), side, s, p, r, y);
   else {
-    AddPart(m, n, half, H, p, r, whole);
-    AddEnds(m, n, side, NULL, whole, whole + FaceOf(n), y);
+    AddPart(of->T, n, IsFull(m), half, s, p, r, whole);
+    AddEnds(of->T, n, side, whole[0], whole[1], y);
   }
-  StoreLane(m, n, &g, y, to);
+  StoreScaled(m, n, cell, y, to);
 }
 
 /* a column's terms on a side that hangs, seen from the coarse cell */
-INLINE void ColumnCoarse(const VpView *view, const int n, int32_t at, const int32_t beyond[], const V z[], V sum[], double *to)
+INLINE void ColumnCoarse(const Column *of, const int n, int32_t at, const int32_t beyond[], const V z[], V sum[], double *to)
 {
-  static const V      nothing[2 * FACE];
-  const VpMetricView *m = &view->metric;
-  const int           side = view->hang.face[at].side, turn = view->hang.face[at].turn, there = VpTurnSide(side, turn);
-  V                   end[2 * FACE], t[2 * FACE], p[FACE], r[FACE], whole[2 * FACE] = {{0}}, turned[2 * FACE], sigma[FACE];
+  static Traces       nothing;
+  const VpMetricView *m = &of->view->metric;
+  const VpFace       *face = &of->view->hang.face[at];
+  const int           side = face->side, there = VpTurnSide(side, face->turn);
+  Traces              end[2], t, turned, whole = {{{0}}};
+  Side                p, r, sigma, turnedsigma;
 
-  TakeEnds(m, n, side, NULL, z, end);
+  TakeEnds(of->T, n, side / 2, z, end);
   for (int i = 0; i < PARTS; i++) {
-    int32_t     part[W];
-    SideNumbers H, of;
-    Group       other;
+    SideNumbers s, other;
 
-    for (int l = 0; l < W; l++) part[l] = m->first[at] + i;
-    LoadPartNumbers(m, n, part, H);
-    TakePart(m, n, i, H, end, t);
-    FindCells(m, n, beyond[i], beyond[i] + 1, &other);
-    LoadSideNumbers(m, n, &other, there, of);
-    for (int k = 0; k < 2; k++) TurnPoints(n, turn, t + k * FaceOf(n), turned + k * FaceOf(n));
-    TurnPoints(n, turn, H[DIM], sigma);
-    ColumnBeyond(m, n, beyond[i], there, sigma, of, turned, -1, to + i * Power(n));
-    FaceForm(n, H[DIM], t, nothing, p, r);
-    AddPart(m, n, i, H, p, r, whole);
+    FindPartNumbers(m, n, m->first[at] + i, &s);
+    FindSigma(n, &s, sigma);
+    TakePart(of->T, n, IsFull(m), i, &s, end[side % 2], t);
+    FindSideNumbers(m, n, NumberOf(m, beyond[i]), there, &other);
+    for (int k = 0; k < 2; k++) TurnPoints(n, face->turn, t[k], turned[k]);
+    TurnPoints(n, face->turn, sigma, turnedsigma);
+    ColumnBeyond(of, n, beyond[i], there, turnedsigma, &other, turned, -1, to + i * Power(n));
+    FaceForm(n, sigma, t, nothing, p, r);
+    AddPart(of->T, n, IsFull(m), i, &s, p, r, whole);
   }
-  AddEnds(m, n, side, NULL, whole, whole + FaceOf(n), sum);
+  AddEnds(of->T, n, side, whole[0], whole[1], sum);
+}
+
+/* a column's terms on another side; hangs: number of that side, where it is the fine cell's, or -1 */
+INLINE void ColumnSide(const Column *of, const int n, int side, int32_t hangs, int32_t beyond, const V z[], V sum[], double *to)
+{
+  static Traces       nothing;
+  const VpMetricView *m = &of->view->metric;
+  const int           turn = TurnOf(of->view, of->cell, side), there = VpTurnSide(side, turn);
+  Traces              end[2], turned;
+  Side                p, r, sigma, turnedsigma;
+  SideNumbers         s, other;
+
+  FindSideNumbers(m, n, NumberOf(m, of->cell), side, &s);
+  FindSigma(n, &s, sigma);
+  TakeEnds(of->T, n, side / 2, z, end);
+  TakeFlux(of->T, n, IsFull(m), &s, end[side % 2]);
+  if (hangs >= 0) FindPartNumbers(m, n, m->first[hangs], &other);
+  else if (beyond >= 0) FindSideNumbers(m, n, NumberOf(m, beyond), there, &other);
+  for (int k = 0; k < 2; k++) TurnPoints(n, turn, end[side % 2][k], turned[k]);
+  TurnPoints(n, turn, sigma, turnedsigma);
+  if (beyond >= 0) ColumnBeyond(of, n, beyond, there, turnedsigma, &other, turned, hangs >= 0 ? of->view->hang.face[hangs].half : -1, to);
+  FaceForm(n, sigma, end[side % 2], nothing, p, r);
+  AddTests(of->T, n, IsFull(m), side, &s, p, r, sum);
 }
 
 /* Column `at` of a cell: what this coefficient adds to A x in the cell itself, then in the cells beyond each side. */
-INLINE void Column(const VpView *view, const int n, int32_t cell, const int32_t beyond[], int at, double *to)
+INLINE void FindColumn(const VpView *view, const int n, int32_t cell, const int32_t beyond[], int at, double *to)
 {
-  static const V      nothing[2 * FACE];
   const VpMetricView *m = &view->metric;
   const int           most = VpMostBeyond(DIM, view->hang.n);
-  Group               g;
-  V                   z[VALUES] = {{0}}, sum[VALUES] = {{0}};
+  Tables              T;
+  const Column        of = {view, &T, cell};
+  Cell                z = {{0}}, sum;
 
-  FindCells(m, n, cell, cell + 1, &g);
-  z[at] += 1;
-  Scale(m, n, &g, z);
-  AddCellTerms(m, n, &g, z, sum);
+  FindTables(m, n, &T);
+  ((REAL *)z)[LaneOf(n, at)] = 1;
+  Scale(m, n, NumberOf(m, cell), z);
+  TakeCellTerms(m, &T, n, NumberOf(m, cell), z, sum);
   for (int side = 0; side < SIDES; side++) {
     const int32_t next = view->neighbor[(size_t)cell * SIDES + (size_t)side], *cells = beyond + side * most;
     const int32_t hangs = next == VP_HANGING ? VpFaceAt(view->hang.n, view->hang.face, cell, side) : -1;
-    const VpFace *face = &view->hang.face[PetscMax(hangs, 0)];
     double       *there = to + (1 + side * most) * Power(n);
-    const int     turn = TurnOf(view, cell, side);
-    V             t[2 * FACE], turned[2 * FACE], sigma[FACE], p[FACE], r[FACE];
-    SideNumbers   H, of;
-    Group         other;
-    int32_t       part[W];
 
-    if (hangs >= 0 && face->kind == VP_FACE_COARSE) {
-      ColumnCoarse(view, n, hangs, cells, z, sum, there);
-      continue;
-    }
-    LoadSideNumbers(m, n, &g, side, H);
-    LoadSigma(m, n, &g, side, H);
-    TakeTraces(m, n, side, H, z, t);
-    if (hangs >= 0) {
-      for (int l = 0; l < W; l++) part[l] = m->first[hangs];
-      LoadPartNumbers(m, n, part, of);
-    } else if (cells[0] >= 0) {
-      FindCells(m, n, cells[0], cells[0] + 1, &other);
-      LoadSideNumbers(m, n, &other, VpTurnSide(side, turn), of);
-    }
-    for (int k = 0; k < 2; k++) TurnPoints(n, turn, t + k * FaceOf(n), turned + k * FaceOf(n));
-    TurnPoints(n, turn, H[DIM], sigma);
-    if (cells[0] >= 0) ColumnBeyond(m, n, cells[0], VpTurnSide(side, turn), sigma, of, turned, hangs >= 0 ? face->half : -1, there);
-    FaceForm(n, H[DIM], t, nothing, p, r);
-    AddTests(m, n, side, H, p, r, sum);
+    if (hangs >= 0 && view->hang.face[hangs].kind == VP_FACE_COARSE) ColumnCoarse(&of, n, hangs, cells, z, sum, there);
+    else ColumnSide(&of, n, side, hangs, cells[0], z, sum, there);
   }
-  StoreLane(m, n, &g, sum, to);
+  StoreScaled(m, n, cell, sum, to);
 }
 
 /* b += sigma V' tests of the values, - V'/2 tests of the fluxes (Dirichlet), or V' tests of the values, where V' are numbers at the points
@@ -295,25 +332,30 @@ INLINE void Column(const VpView *view, const int n, int32_t cell, const int32_t 
 INLINE void AddToSide(const VpMetricView *m, const int n, int side, int condition, const VpPlaces *places, const double *given, double *b)
 {
   const double *flux = condition ? NULL : m->flux[side] + (size_t)places->first * (size_t)FaceOf(n);
+  Tables        T;
 
+  FindTables(m, n, &T);
   for (int32_t i = 0; i < places->n; i++, given += FaceOf(n)) {
-    Group       g;
-    V           p[FACE], r[FACE], y[VALUES] = {{0}};
-    SideNumbers H;
     double     *to = b + (size_t)places->list[i] * (size_t)Power(n);
+    REAL        by[2][FACE] = {{0}};
+    Side        p, r;
+    Cell        y = {{0}}, old;
+    SideNumbers s;
 
-    FindCells(m, n, places->list[i], places->list[i] + 1, &g);
-    LoadSideNumbers(m, n, &g, side, H);
-    if (condition) LoadSigma(m, n, &g, side, H);
+    FindSideNumbers(m, n, NumberOf(m, places->list[i]), side, &s);
     for (int l = 0; l < FaceOf(n); l++) {
-      const V value = given[l] * m->weight[l % n] * (DIM == 3 ? m->weight[l / n] : 1) - (V){0};
+      const REAL value = given[l] * m->weight[l % n] * (DIM == 3 ? m->weight[l / n] : 1);
 
-      p[l] = condition ? H[DIM][l] * value : value * flux[i * FaceOf(n) + l];
-      r[l] = condition ? -value / 2 : value * 0;
+      by[0][l] = condition ? (s.beyond[l] + s.penalty * s.H[0][l]) * value : value * flux[i * FaceOf(n) + l];
+      by[1][l] = condition ? -value / 2 : 0;
     }
-    AddTests(m, n, side, H, p, r, y);
-    Scale(m, n, &g, y);
-    for (int k = 0; k < Power(n); k++) to[k] += y[k][0];
+    LoadRows(n, SideRows(n), by[0], p);
+    LoadRows(n, SideRows(n), by[1], r);
+    AddTests(&T, n, IsFull(m), side, &s, p, r, y);
+    Scale(m, n, NumberOf(m, places->list[i]), y);
+    LoadRows(n, CellRows(n), to, old);
+    for (int k = 0; k < CellRows(n) * Vectors(n); k++) y[k] += old[k];
+    StoreRows(n, CellRows(n), y, to);
   }
 }
 
@@ -336,7 +378,10 @@ INLINE void AddToSide(const VpMetricView *m, const int n, int side, int conditio
     UnpackSides(k + 1, n, list, from, x); \
   } \
   VP_KERNEL(Column, k, (const VpView *view, int32_t cell, const int32_t beyond[], int at, double *to), \
-            Column(view, k + 1, cell, beyond, at, to)) \
+            FindColumn(view, k + 1, cell, beyond, at, to)) \
   VP_KERNEL(AddToSide, k, (const VpView *view, int side, PetscBool condition, const VpPlaces *places, const double *given, double *b), \
             AddToSide(&view->metric, k + 1, side, condition, places, given, b))
+#ifndef VP_ONLY_SMALL
+  #define VP_ONLY_LARGE
+#endif
 #include "../degrees.def"

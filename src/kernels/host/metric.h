@@ -1,223 +1,350 @@
-/* Cells with a coefficient at points (VpMetricView) and their sides, W at a time, one per lane. */
+/* Cells with a coefficient at points (VpMetricView) and their sides, one at a time. Values of a cell, and numbers at the points of a side,
+   are rows of n along their first direction. */
 #pragma once
-#include "lanes.h"
+#include "rows.h"
 
-enum { FACE = ROWS, COMPONENTS = DIM * (DIM + 1) / 2, SIDES = 2 * DIM };
+/* Keeps a loop over rows as it is: unrolled, all loops of a cell would not fit into a processor's cache of instructions. */
+#ifdef __clang__
+  #define ROLL(...) _Pragma("clang loop unroll(disable)") for (__VA_ARGS__)
+#else
+  #define ROLL(...) _Pragma("GCC unroll 1") for (__VA_ARGS__)
+#endif
+
+enum { FACE = ROWS, LINES = DIM == 3 ? VP_MAX_N : 1, COMPONENTS = DIM * (DIM + 1) / 2, SIDES = 2 * DIM };
+
+typedef V Cell[ROWS * VECTORS];
+typedef V Side[LINES * VECTORS];
+typedef V Traces[2][LINES * VECTORS]; /* V, then F or slopes */
 
 INLINE int FaceOf(const int n)
 {
   return Power(n) / n;
 }
-
-/* W cells. Lanes beyond the last cell take that cell again, and write to spare memory. */
-typedef struct {
-  int32_t lanes, cell[W], at[W]; /* at: the cell's number in the arrays of the metric */
-  REAL    spare[VALUES];
-  V       scale;
-} Group;
-
-INLINE void FindCells(const VpMetricView *m, const int n, int32_t first, int32_t last, Group *g)
+/* rows of a cell and of one of its sides */
+INLINE int CellRows(const int n)
 {
-  V scale = {0};
+  return Power(n) / n;
+}
+INLINE int SideRows(const int n)
+{
+  return Power(n) / (n * n);
+}
 
-  g->lanes = PetscMin(W, last - first);
-  for (int l = 0; l < W; l++) {
-    g->cell[l] = first + PetscMin(l, g->lanes - 1);
-    g->at[l] = g->cell[l] % m->period;
-    scale[l] = m->scale[g->at[l]];
+/* Prefetches a part of a row that is `ahead` numbers farther on. */
+INLINE void FetchRow(const REAL *p, int n, int c, int ahead)
+{
+  if (c * W < n) __builtin_prefetch(p + c * W + ahead, 0, 2);
+}
+INLINE void LoadRows(const int n, const int rows, const REAL *p, V v[])
+{
+  ROLL (int r = 0; r < rows; r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) v[r * Vectors(n) + c] = LoadRow(p + r * n, n, c);
   }
-  g->scale = scale;
+}
+INLINE void StoreRows(const int n, const int rows, const V v[], REAL *p)
+{
+  ROLL (int r = 0; r < rows; r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(p + r * n, n, c, v[r * Vectors(n) + c]);
+  }
+}
+/* place of number i of rows of n among the lanes of their vectors */
+INLINE int LaneOf(const int n, int i)
+{
+  return i / n * Vectors(n) * W + i % n;
 }
 
-/* v[i] = number i of W cells, in single precision */
-OUTLINE void LoadSingle(int count, const REAL *const from[W], size_t ahead, V v[])
+/* a matrix [n][n], and its columns and rows as vectors */
+typedef struct {
+  const REAL *A;
+  V           column[VP_MAX_N * VECTORS], row[VP_MAX_N * VECTORS];
+} Matrix;
+INLINE void FindMatrix(const int n, const REAL *A, Matrix *M)
 {
-  if (count < W) LoadBlocks(count, 1, count, 0, count, from, NULL, ahead, v);
-  else LoadBlocks(W, 1, count, 0, count, from, NULL, ahead, v);
+  V columns[VP_MAX_N][VECTORS];
+
+  M->A = A;
+  LoadRows(n, n, A, M->row);
+  LoadTransposed(n, A, columns);
+  for (int i = 0; i < n; i++) {
+    for (int c = 0; c < Vectors(n); c++) M->column[i * Vectors(n) + c] = columns[i][c];
+  }
 }
 
-/* v = the numbers [first, first + count) of the cells in an array of the metric, which has `size` numbers a cell */
-INLINE void LoadNumbers(const VpMetricView *m, const Group *g, const void *array, size_t size, size_t first, int count, V v[])
+/* to = M from along the rows, or its transpose; adds: plus `to` */
+INLINE void ContractX(const int n, const int rows, const int transposed, const int adds, const Matrix *M, const V from[], V to[])
 {
-  const size_t bytes = m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-  const REAL  *from[W];
+  V T[VP_MAX_N * VECTORS];
 
-  for (int l = 0; l < W; l++) from[l] = (const REAL *)(const void *)((const char *)array + ((size_t)g->at[l] * size + first) * bytes);
-  if (m->precision == VP_DOUBLE) LoadCellsAhead(count, 0, count, from, NULL, W * size, v);
-  else LoadSingle(count, from, W * size, v);
+  UNROLL (int i = 0; i < n * Vectors(n); i++) T[i] = transposed ? M->row[i] : M->column[i];
+  ROLL (int r = 0; r < rows; r++) {
+    const REAL *x = (const REAL *)(from + r * Vectors(n));
+    V           s[VECTORS];
+
+    UNROLL (int c = 0; c < Vectors(n); c++) s[c] = adds ? to[r * Vectors(n) + c] + x[0] * T[c] : x[0] * T[c];
+    UNROLL (int i = 1; i < n; i++) {
+      UNROLL (int c = 0; c < Vectors(n); c++) s[c] += x[i] * T[i * Vectors(n) + c];
+    }
+    UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] = s[c];
+  }
 }
 
-/* a number of the cells' shapes */
-INLINE V LoadShape(const VpMetricView *m, const Group *g, int at)
+/* the same along direction d */
+INLINE void Contract(const int n, const int rows, const int d, const int transposed, const int adds, const Matrix *M, const V from[],
+                     V to[])
 {
-  V v = {0};
+  const int stride = DIM == 3 && d == 2 ? n : 1;
 
-  for (int l = 0; l < W; l++) v[l] = m->shape[(size_t)g->at[l] * (size_t)VpMetricShape(DIM, m->components) + (size_t)at];
-  return v;
+  if (d == 0) {
+    ContractX(n, rows, transposed, adds, M, from, to);
+    return;
+  }
+  ROLL (int line = 0; line < rows / n; line++) {
+    const int start = VpLineStart(n, stride, line);
+
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      V t[VP_MAX_N];
+
+      UNROLL (int i = 0; i < n; i++) t[i] = from[(start + i * stride) * Vectors(n) + c];
+      UNROLL (int q = 0; q < n; q++) {
+        V *out = to + (start + q * stride) * Vectors(n) + c,
+          s = adds ? *out + M->A[transposed ? q : q * n] * t[0] : M->A[transposed ? q : q * n] * t[0];
+
+        UNROLL (int i = 1; i < n; i++) s += M->A[transposed ? i * n + q : q * n + i] * t[i];
+        *out = s;
+      }
+    }
+  }
+}
+
+/* Matrices along directions */
+typedef REAL Ends __attribute__((vector_size(4 * sizeof(REAL))));
+typedef struct {
+  const REAL *end; /* as in the view */
+  Matrix      slope, half[2];
+  V           row[2][2][VECTORS]; /* [2 ends][value, outward slope] of functions */
+  Ends        ends[VP_MAX_N];     /* [n][2 ends][value, outward slope] */
+} Tables;
+INLINE void FindTables(const VpMetricView *m, const int n, Tables *t)
+{
+  t->end = m->end;
+  FindMatrix(n, m->slope, &t->slope);
+  for (int k = 0; k < 2 && m->half; k++) FindMatrix(n, m->half + k * n * n, &t->half[k]);
+  for (int e = 0; e < 4; e++) {
+    LoadRows(n, 1, m->end + e * n, t->row[e / 2][e % 2]);
+    for (int i = 0; i < n; i++) t->ends[i][e] = m->end[e * n + i];
+  }
+}
+
+/* the number of a cell in the arrays of the metric, which functions below call `at` */
+INLINE int32_t NumberOf(const VpMetricView *m, int32_t cell)
+{
+  return cell % m->period;
+}
+
+/* numbers [first, first + count) of an array of the metric. scratch: memory for them */
+INLINE const REAL *FindNumbers(const VpMetricView *m, const void *array, size_t first, int count, REAL scratch[])
+{
+  const float *single = (const float *)array + first;
+
+  if (m->precision == VP_DOUBLE) return (const REAL *)array + first;
+  for (int i = 0; i < count; i++) scratch[i] = (REAL)single[i];
+  return scratch;
 }
 
 /* z = scale factor z */
-INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V z[])
+INLINE void Scale(const VpMetricView *m, const int n, int32_t at, V z[])
 {
-  V factor[VALUES];
+  const REAL  scale = m->scale[at];
+  REAL        scratch[VALUES];
+  const REAL *factor = m->factor ? FindNumbers(m, m->factor, (size_t)at * (size_t)Power(n), Power(n), scratch) : NULL;
 
-  if (m->factor) LoadNumbers(m, g, m->factor, (size_t)Power(n), 0, Power(n), factor);
-  for (int i = 0; i < Power(n); i++) z[i] *= m->factor ? factor[i] * g->scale : g->scale;
+  if (!factor) {
+    ROLL (int i = 0; i < CellRows(n) * Vectors(n); i++) z[i] *= scale;
+    return;
+  }
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) z[r * Vectors(n) + c] *= scale * LoadRow(factor + r * n, n, c);
+  }
 }
 
-/* x begins with cell `begin` */
-INLINE void LoadScaled(const VpMetricView *m, const int n, const Group *g, const REAL *x, const int32_t begin, V z[])
+INLINE void LoadScaled(const VpMetricView *m, const int n, int32_t at, const REAL *x, V z[])
 {
-  const REAL *from[W];
-
-  for (int l = 0; l < W; l++) from[l] = x + (size_t)(g->cell[l] - begin) * (size_t)Power(n);
-  LoadCells(Power(n), 0, Power(n), from, NULL, z);
-  Scale(m, n, g, z);
+  LoadRows(n, CellRows(n), x, z);
+  Scale(m, n, at, z);
 }
 
-/* to = D from along lines of n values that are `stride` apart, in arrays of `size` values */
-INLINE void Differentiate(const int n, const REAL *D, int size, int stride, const V from[], V to[])
+/* H of a side [n^(dim-1)], and sigma = `beyond` + penalty H_dd */
+typedef struct {
+  const REAL *H[DIM], *beyond;
+  REAL        penalty, scratch[DIM * FACE];
+  int         ahead; /* from here to H of the next cell */
+} SideNumbers;
+
+INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int side, SideNumbers *s)
 {
-  for (int line = 0; line < size / n; line++) {
+  const int    rows = VpMetricRows(DIM, m->components), stored = m->shape ? 1 : rows, size = FaceOf(n), d = side / 2;
+  const size_t item = (size_t)at * SIDES + (size_t)side;
+  const REAL  *H = FindNumbers(m, m->side, item * (size_t)(stored * m->spread), stored * m->spread, s->scratch);
+
+  s->beyond = m->beyond + item * (size_t)size;
+  s->penalty = m->penalty[at];
+  s->ahead = SIDES * stored * m->spread;
+  for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
+  if (m->spread == size && stored == rows) return;
+  for (int r = 0; r < rows; r++) {
+    const REAL *shape = m->shape + (size_t)at * (size_t)VpMetricShape(DIM, m->components) + m->components + d * (rows - 1) - 1;
+    const REAL  ratio = r == 0 ? 1 : side % 2 ? shape[r] : -shape[r];
+
+    for (int l = 0; l < size; l++) s->scratch[r * size + l] = ratio * H[m->spread == size ? l : 0];
+    s->H[r] = s->scratch + r * size;
+  }
+}
+
+/* of part number `part` of a side that hangs */
+INLINE void FindPartNumbers(const VpMetricView *m, const int n, int32_t part, SideNumbers *s)
+{
+  const int   rows = VpMetricRows(DIM, m->components), size = FaceOf(n);
+  const REAL *H = m->part + (size_t)part * (size_t)((rows + 1) * size);
+
+  for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
+  s->beyond = H + rows * size;
+  s->penalty = 0;
+  s->ahead = (rows + 1) * size;
+}
+
+INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
+{
+  ROLL (int r = 0; r < SideRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(s->beyond + r * n, n, c, SIDES * FaceOf(n));
+    UNROLL (int c = 0; c < Vectors(n); c++)
+      sigma[r * Vectors(n) + c] = LoadRow(s->beyond + r * n, n, c) + s->penalty * LoadRow(s->H[0] + r * n, n, c);
+  }
+}
+
+INLINE void TakeEndsX(const Tables *T, const int n, const V z[], Traces end[2])
+{
+  ROLL (int i = 0; i < SideRows(n) * Vectors(n); i++) end[0][0][i] = end[0][1][i] = end[1][0][i] = end[1][1][i] = (V){0};
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    const REAL *x = (const REAL *)(z + r * Vectors(n));
+    Ends        e = x[0] * T->ends[0];
+
+    UNROLL (int i = 1; i < n; i++) e += x[i] * T->ends[i];
+    for (int i = 0; i < 4; i++) ((REAL *)end[i / 2][i % 2])[LaneOf(n, r)] = e[i];
+  }
+}
+
+/* values and outward slopes of z on both sides in direction d */
+INLINE void TakeEnds(const Tables *T, const int n, const int d, const V z[], Traces end[2])
+{
+  const int stride = DIM == 3 && d == 2 ? n : 1;
+
+  if (d == 0) {
+    TakeEndsX(T, n, z, end);
+    return;
+  }
+  ROLL (int line = 0; line < SideRows(n); line++) {
     const int start = VpLineStart(n, stride, line);
-    V         t[VP_MAX_N];
 
-    UNROLL (int i = 0; i < n; i++) t[i] = from[start + i * stride];
-    for (int q = 0; q < n; q++) {
-      V sum = D[q * n] * t[0];
-      UNROLL (int i = 1; i < n; i++) sum += D[q * n + i] * t[i];
-      to[start + q * stride] = sum;
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      V sum[4];
+
+      UNROLL (int e = 0; e < 4; e++) sum[e] = T->end[e * n] * z[start * Vectors(n) + c];
+      UNROLL (int i = 1; i < n; i++) {
+        UNROLL (int e = 0; e < 4; e++) sum[e] += T->end[e * n + i] * z[(start + i * stride) * Vectors(n) + c];
+      }
+      UNROLL (int e = 0; e < 4; e++) end[e / 2][e % 2][line * Vectors(n) + c] = sum[e];
     }
   }
 }
 
-/* to += D^T from */
-INLINE void AddAdjoint(const int n, const REAL *D, int size, int stride, const V from[], V to[])
+/* to += H from, at the points of a side. Prefetches H of the next cell, `ahead` numbers farther on. */
+INLINE void AddTimes(const int n, const REAL *H, int ahead, const V from[], V to[])
 {
-  for (int line = 0; line < size / n; line++) {
+  ROLL (int r = 0; r < SideRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
+    UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] += LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
+  }
+}
+INLINE void Multiply(const int n, const REAL *H, int ahead, const V from[], V to[])
+{
+  ROLL (int r = 0; r < SideRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
+    UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] = LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
+  }
+}
+
+/* Makes F of V and outward slopes on a side. */
+INLINE void TakeFlux(const Tables *T, const int n, const int full, const SideNumbers *s, Traces t)
+{
+  Side along;
+
+  Multiply(n, s->H[0], s->ahead, t[1], t[1]);
+  for (int e = 1; e < DIM && full; e++) {
+    Contract(n, SideRows(n), e - 1, 0, 0, &T->slope, t[0], along);
+    AddTimes(n, s->H[e], s->ahead, along, t[1]);
+  }
+}
+
+/* Makes numbers p by V and r by F of the test functions on a side to those by V and outward slopes. */
+INLINE void TakeFluxAdjoint(const Tables *T, const int n, const int full, const SideNumbers *s, V p[], V r[])
+{
+  for (int e = 1; e < DIM && full; e++) {
+    Side along;
+
+    Multiply(n, s->H[e], s->ahead, r, along);
+    Contract(n, SideRows(n), e - 1, 1, 1, &T->slope, along, p);
+  }
+  Multiply(n, s->H[0], s->ahead, r, r);
+}
+
+INLINE void AddEndsX(const Tables *T, const int n, const int end, const V p[], const V q[], V y[])
+{
+  ROLL (int r = 0; r < CellRows(n); r++) {
+    const REAL P = ((const REAL *)p)[LaneOf(n, r)], Q = ((const REAL *)q)[LaneOf(n, r)];
+
+    UNROLL (int c = 0; c < Vectors(n); c++) y[r * Vectors(n) + c] += P * T->row[end][0][c] + Q * T->row[end][1][c];
+  }
+}
+
+/* y += p times V plus q times the outward slope of the test functions */
+INLINE void AddEnds(const Tables *T, const int n, const int side, const V p[], const V q[], V y[])
+{
+  const int   d = side / 2, end = side % 2, stride = DIM == 3 && d == 2 ? n : 1;
+  const REAL *value = T->end + 2 * end * n, *slope = value + n;
+
+  if (d == 0) {
+    AddEndsX(T, n, end, p, q, y);
+    return;
+  }
+  ROLL (int line = 0; line < SideRows(n); line++) {
     const int start = VpLineStart(n, stride, line);
-    V         t[VP_MAX_N];
 
-    UNROLL (int q = 0; q < n; q++) t[q] = from[start + q * stride];
-    for (int i = 0; i < n; i++) {
-      V sum = D[i] * t[0];
-      UNROLL (int q = 1; q < n; q++) sum += D[q * n + i] * t[q];
-      to[start + i * stride] += sum;
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      const V P = p[line * Vectors(n) + c], Q = q[line * Vectors(n) + c];
+
+      UNROLL (int i = 0; i < n; i++) y[(start + i * stride) * Vectors(n) + c] += value[i] * P + slope[i] * Q;
     }
   }
-}
-
-/* H of a side, and then sigma where that is loaded */
-typedef V   SideNumbers[DIM + 1][FACE];
-INLINE void LoadSideNumbers(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
-{
-  const int rows = VpMetricRows(DIM, m->components), stored = m->shape ? 1 : rows, size = FaceOf(n), d = side / 2;
-
-  for (int r = 0; r < stored; r++)
-    LoadNumbers(m, g, m->side, (size_t)(SIDES * stored * m->spread), (size_t)((side * stored + r) * m->spread), m->spread, H[r]);
-  for (int l = m->spread; l < size; l++) H[0][l] = H[0][0];
-  for (int r = 1; r < rows && m->shape; r++) {
-    const V ratio = LoadShape(m, g, m->components + d * (rows - 1) + r - 1);
-
-    for (int l = 0; l < size; l++) H[r][l] = side % 2 ? H[0][l] * ratio : -H[0][l] * ratio;
-  }
-}
-
-INLINE void LoadSigma(const VpMetricView *m, const int n, const Group *g, int side, SideNumbers H)
-{
-  const REAL *from[W];
-  V           penalty = {0};
-
-  for (int l = 0; l < W; l++) {
-    from[l] = m->beyond + ((size_t)g->at[l] * SIDES + (size_t)side) * (size_t)FaceOf(n);
-    penalty[l] = m->penalty[g->at[l]];
-  }
-  LoadCellsAhead(FaceOf(n), 0, FaceOf(n), from, NULL, (size_t)W * SIDES * (size_t)FaceOf(n), H[DIM]);
-  for (int l = 0; l < FaceOf(n); l++) H[DIM][l] += penalty * H[0][l];
-}
-
-/* t = V, then H[0] times the outward slope, of z on a side: 2 n^(dim-1) numbers. H NULL: 1 */
-INLINE void TakeEnds(const VpMetricView *m, const int n, int side, const V *H, const V z[], V t[])
-{
-  const int   size = FaceOf(n), stride = VpLineStride(side / 2, n, n * n);
-  const REAL *value = m->end + side % 2 * 2 * n, *slope = value + n;
-
-  for (int l = 0; l < size; l++) {
-    const V *line = z + VpLineStart(n, stride, l);
-    V        v = value[0] * line[0], q = slope[0] * line[0];
-
-    UNROLL (int i = 1; i < n; i++) {
-      v += value[i] * line[i * stride];
-      q += slope[i] * line[i * stride];
-    }
-    t[l] = v;
-    t[size + l] = H ? H[l] * q : q;
-  }
-}
-
-/* Adds what derivatives along the side are in F. */
-INLINE void AddAlong(const VpMetricView *m, const int n, SideNumbers H, V t[])
-{
-  const int size = FaceOf(n);
-  V         along[FACE];
-
-  for (int e = 1; e < DIM && m->components > DIM; e++) {
-    Differentiate(n, m->slope, size, e == 1 ? 1 : n, t, along);
-    for (int l = 0; l < size; l++) t[size + l] += H[e][l] * along[l];
-  }
-}
-
-/* t = V, then F */
-INLINE void TakeTraces(const VpMetricView *m, const int n, int side, SideNumbers H, const V z[], V t[])
-{
-  TakeEnds(m, n, side, H[0], z, t);
-  AddAlong(m, n, H, t);
-}
-
-/* p += what the numbers r by F of the test functions are by V */
-INLINE void AddAlongAdjoint(const VpMetricView *m, const int n, SideNumbers H, const V r[], V p[])
-{
-  const int size = FaceOf(n);
-  V         along[FACE];
-
-  for (int e = 1; e < DIM && m->components > DIM; e++) {
-    for (int l = 0; l < size; l++) along[l] = H[e][l] * r[l];
-    AddAdjoint(n, m->slope, size, e == 1 ? 1 : n, along, p);
-  }
-}
-
-/* y += p times V plus r H[0] times the outward slope of the test functions. H NULL: 1 */
-INLINE void AddEnds(const VpMetricView *m, const int n, int side, const V *H, const V p[], const V r[], V y[])
-{
-  const int   size = FaceOf(n), stride = VpLineStride(side / 2, n, n * n);
-  const REAL *value = m->end + side % 2 * 2 * n, *slope = value + n;
-
-  for (int l = 0; l < size; l++) {
-    V      *line = y + VpLineStart(n, stride, l);
-    const V q = H ? H[l] * r[l] : r[l];
-
-    UNROLL (int i = 0; i < n; i++) line[i * stride] += value[i] * p[l] + slope[i] * q;
-  }
-}
-
-/* y += the functions p V + r F of the test functions, for numbers p and r at the side's points. p is overwritten. */
-INLINE void AddTests(const VpMetricView *m, const int n, int side, SideNumbers H, V p[], const V r[], V y[])
-{
-  AddAlongAdjoint(m, n, H, r, p);
-  AddEnds(m, n, side, H[0], p, r, y);
 }
 
 /* p, r = the numbers by V and F of the test functions of a cell with the traces `own`, for the traces `other` beyond */
-INLINE void FaceForm(const int n, const V sigma[], const V own[], const V other[], V p[], V r[])
+INLINE void FaceForm(const int n, const V sigma[], Traces own, Traces other, V p[], V r[])
 {
-  const int size = FaceOf(n);
+  ROLL (int i = 0; i < SideRows(n) * Vectors(n); i++) {
+    const V jump = own[0][i] - other[0][i];
 
-  for (int l = 0; l < size; l++) {
-    const V jump = own[l] - other[l];
-
-    p[l] = sigma[l] * jump - (own[size + l] - other[size + l]) / 2;
-    r[l] = -jump / 2;
+    p[i] = sigma[i] * jump - (own[1][i] - other[1][i]) / 2;
+    r[i] = -jump / 2;
   }
+}
+
+INLINE void LoadTraces(const int n, const REAL *from, Traces t)
+{
+  for (int k = 0; k < 2; k++) LoadRows(n, SideRows(n), from + k * FaceOf(n), t[k]);
+}
+INLINE void StoreTraces(const int n, Traces t, REAL *to)
+{
+  for (int k = 0; k < 2; k++) StoreRows(n, SideRows(n), t[k], to + k * FaceOf(n));
 }
 
 INLINE int TurnOf(const VpView *view, int32_t cell, int side)
@@ -234,7 +361,11 @@ INLINE int TurnPoint(const int n, int turn, int l)
 /* to = numbers at the points of a cell's side, in the order of the cell beyond */
 INLINE void TurnPoints(const int n, int turn, const V from[], V to[])
 {
-  for (int l = 0; l < FaceOf(n); l++) to[TurnPoint(n, turn, l)] = from[l];
+  REAL here[FACE], there[FACE];
+
+  StoreRows(n, SideRows(n), from, here);
+  for (int l = 0; l < FaceOf(n); l++) there[TurnPoint(n, turn, l)] = here[l];
+  LoadRows(n, SideRows(n), there, to);
 }
 
 /* to = V and F of a cell beyond in the order of the own cell's points */

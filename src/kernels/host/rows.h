@@ -31,7 +31,8 @@
   #define OUTLINE static __attribute__((noinline, noclone)) /* one copy for all degrees */
 #endif
 
-#if defined(__AVX512F__)
+#if defined(VECTOR_BYTES)
+#elif defined(__AVX512F__)
   #define VECTOR_BYTES 64
 #elif defined(__AVX__)
   #define VECTOR_BYTES 32
@@ -83,9 +84,12 @@ INLINE V LoadRow(const REAL *p, int n, int c)
 
   p += c * W;
   if (left >= W) return Load(p);
-#ifdef __AVX512F__
+#if VECTOR_BYTES == 64
   if (sizeof(REAL) == 4) return (V)_mm512_maskz_loadu_ps((__mmask16)((1u << left) - 1), p);
   return (V)_mm512_maskz_loadu_pd((__mmask8)((1u << left) - 1), p);
+#elif defined(__AVX512VL__)
+  if (sizeof(REAL) == 4) return (V)_mm256_maskz_loadu_ps((__mmask8)((1u << left) - 1), p);
+  return (V)_mm256_maskz_loadu_pd((__mmask8)((1u << left) - 1), p);
 #else
   V v = {0};
   memcpy(&v, p, (size_t)left * sizeof(REAL));
@@ -101,9 +105,12 @@ INLINE void StoreRow(REAL *p, int n, int c, V v)
     Store(p, v);
     return;
   }
-#ifdef __AVX512F__
+#if VECTOR_BYTES == 64
   if (sizeof(REAL) == 4) _mm512_mask_storeu_ps(p, (__mmask16)((1u << left) - 1), (__m512)v);
   else _mm512_mask_storeu_pd(p, (__mmask8)((1u << left) - 1), (__m512d)v);
+#elif defined(__AVX512VL__)
+  if (sizeof(REAL) == 4) _mm256_mask_storeu_ps(p, (__mmask8)((1u << left) - 1), (__m256)v);
+  else _mm256_mask_storeu_pd(p, (__mmask8)((1u << left) - 1), (__m256d)v);
 #else
   memcpy(p, &v, (size_t)left * sizeof(REAL));
 #endif
