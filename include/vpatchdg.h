@@ -119,12 +119,11 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
    Level: intermediate
 
    Notes:
-   On curved sides normals differ from point to point. Points with the same normal come together, so n may be 1 there.
-
    Points are ordered cell by cell, and within a cell with x fastest. The function returns 0 on success. Any other value is an
    error code, which the caller of the function returns.
 
-   All points of a call on the boundary have the same normal. On a curved side (`DMVPatchDGSetMap()`) this may be one point at a time.
+   All points of a call on the boundary have the same normal. On a curved side (`DMVPatchDGSetMap()`) this may be one point at a time. A
+   `VPatchDGSideBatch` gets many there.
 
    With `PETSC_MEMTYPE_HOST` several threads call the function at the same time, each with its own points. The function must not write to
    anything but value. It must not call any part of PETSc that is not thread-safe, for instance PetscFunctionBegin(). A `VPatchDGFunction`,
@@ -138,6 +137,29 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
 S*/
 typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[],
                                         void *ctx);
+
+/*S
+   VPatchDGSideBatch - A user function of many points on the boundary, with a normal for each
+
+   Input Parameters:
++  dim    - 2 or 3
+.  n      - number of points
+.  x      - [n][dim] the points
+.  normal - [n][dim] their outward unit normals, in the memory of the points
+-  ctx    - the context that was passed to `DMVPatchDGComputeRHSSideBatch()`
+
+   Output Parameter:
+.  value - [n] the data on the boundary
+
+   Level: intermediate
+
+   Note:
+   What `VPatchDGBatch` says of threads, memory and errors holds here, too.
+
+.seealso: `DMVPatchDGComputeRHSSideBatch()`, `VPatchDGBatch`, `VPatchDGFlux`
+S*/
+typedef PetscErrorCode (*VPatchDGSideBatch)(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[],
+                                            void *ctx);
 
 /*S
    VPatchDGBoundaryFunction - A user function that chooses the boundary condition on a side of a box
@@ -241,6 +263,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction 
 /* the same with functions of many points at a time */
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSBatch(DM, VPatchDGBatch f, VPatchDGBatch dirichlet, VPatchDGBatch neumann,
                                                       PetscMemType where, void *ctx, Vec b);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSSideBatch(DM, VPatchDGBatch f, VPatchDGSideBatch dirichlet, VPatchDGSideBatch neumann,
+                                                          PetscMemType where, void *ctx, Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolateBatch(DM, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrorsBatch(DM, Vec x, VPatchDGBatch u, VPatchDGBatch gradient, PetscMemType where, void *ctx,
                                                          PetscReal *l2, PetscReal *h1);

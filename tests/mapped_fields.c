@@ -122,6 +122,13 @@ static PetscErrorCode Fluxes(PetscInt dim, PetscInt n, const PetscReal x[], cons
   return 0;
 }
 
+/* the same with a normal for each point */
+static PetscErrorCode FluxesOfSides(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) value[i] = Along(dim, x + i * dim, normal + i * dim);
+  return 0;
+}
+
 static PetscErrorCode New(DM *dm)
 {
   char options[256];
@@ -346,6 +353,9 @@ static PetscErrorCode Solve(DM dm)
   PetscCall(DMVPatchDGComputeRHSBatch(dm, NULL, Functions, Fluxes, PETSC_MEMTYPE_HOST, NULL, c));
   PetscCall(Difference(b, c, &difference));
   TapOk((PetscBool)(difference < 1e-12), "batches_give_the_same_right_hand_side: %s, %.1e", now->map, difference);
+  PetscCall(DMVPatchDGComputeRHSSideBatch(dm, NULL, Functions, FluxesOfSides, PETSC_MEMTYPE_HOST, NULL, c));
+  PetscCall(Difference(b, c, &difference));
+  TapOk((PetscBool)(difference < 1e-12), "normals_of_all_points_give_the_same_right_hand_side: %s, %.1e", now->map, difference);
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPFGMRES));

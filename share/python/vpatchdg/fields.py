@@ -345,8 +345,9 @@ def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None 
     b, callbacks = dm.createGlobalVec(), Callbacks()
     values = f if isinstance(f, PETSc.Vec) or ((found := memory(f)) and found.shape) else None
     data = None if values is not None else f, dirichlet, neumann
-    batches = callbacks.batch(data[0]), callbacks.batch(dirichlet), callbacks.batch(neumann, normals=True)
-    callbacks.call('DMVPatchDGComputeRHSBatch', dm, *batches, HOST, None, Handle(b.handle))
+    one = compiled(dirichlet) is not None or compiled(neumann) is not None  # compiled functions get one normal for all points
+    batches = callbacks.batch(data[0]), callbacks.batch(dirichlet), callbacks.batch(neumann, normals='one' if one else 'each')
+    callbacks.call('DMVPatchDGComputeRHSBatch' if one else 'DMVPatchDGComputeRHSSideBatch', dm, *batches, HOST, None, Handle(b.handle))
     if any(map(is_pointwise, data)):
         more = b.duplicate()
         functions = callbacks.pointwise(Function, data[0]), callbacks.pointwise(Function, dirichlet), callbacks.pointwise(Flux, neumann)

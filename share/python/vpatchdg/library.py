@@ -140,8 +140,10 @@ def ask(function, x: np.ndarray, normal: np.ndarray | None = None, each: tuple =
     x[0], written by somebody who expects x[dim][n], has the shape [dim] and must not pass for values at dim points.
     """
     n, dim = x.shape
-    x = np.concatenate([x, np.repeat(x[-1:], dim + 1 - n, axis=0)]) if 0 < n <= dim else x
-    values = np.asarray(function(x) if normal is None or _ignores_normals(function) else function(x, np.broadcast_to(normal, x.shape)))
+    at = np.minimum(np.arange(max(n, dim + 1)), n - 1) if n else []
+    normals = None if normal is None else np.broadcast_to(normal, x.shape)[at]
+    x = x[at] if 0 < n <= dim else x
+    values = np.asarray(function(x) if normal is None or _ignores_normals(function) else function(x, normals))
     if np.iscomplexobj(values):
         raise ValueError('A function of points returned complex values; real ones are needed')
     if values.shape == () or (len(each) == 1 and values.shape == each[0]):
@@ -167,7 +169,7 @@ class Callbacks:
         """Of a kind (Function or Flux), one point at a time; a number is the function of that value. NULL for None."""
         if function is None or is_pointwise(function):
             return self.pointwise(kind, function)
-        many = self.batch(function, normals=kind is Flux)
+        many = self.batch(function, normals='one' if kind is Flux else None)
 
         def evaluate(dim, x, *rest):  # (normal,) value, ctx
             return many(dim, 1, x, rest[0] if kind is Flux else None, rest[-2], rest[-1])
@@ -175,8 +177,9 @@ class Callbacks:
         self.kept.append(kind(evaluate))
         return self.kept[-1]
 
-    def batch(self, function, components: int = 1, normals: bool = False):
-        """Of many points; a number is the function of that value. NULL for None and for a compiled function of one point."""
+    def batch(self, function, components: int = 1, normals: str | None = None):
+        """Of many points; a number is the function of that value. NULL for None and for a compiled function of one point. normals: 'one' for all
+        points, 'each' one of its own, or none."""
         if function is None or is_pointwise(function):
             return Batch()
         if compiled(function) is not None:
@@ -185,7 +188,7 @@ class Callbacks:
         def evaluate(dim, n, x, normal, result, _):
             try:
                 each = (components,) if components > 1 else ()
-                normal = np.ctypeslib.as_array(normal, (dim,)) if normals else None
+                normal = np.ctypeslib.as_array(normal, (n, dim) if normals == 'each' else (dim,)) if normals else None
                 found = ask(function, np.ctypeslib.as_array(x, (n, dim)), normal, (each,)) if callable(function) else function
                 np.ctypeslib.as_array(result, (n, *each))[...] = found
             except BaseException as error:

@@ -1,7 +1,7 @@
 /* Values of a user's function at the points of many cells, by threads or in device memory, and what is made of them. */
 #include "functions.h"
 
-enum { DEVICE_POINTS = 1 << 20 }; /* at a time */
+enum { DEVICE_POINTS = 1 << 20, HOST_POINTS = 512 }; /* at a time */
 
 PetscErrorCode VpGivenSetMemory(const VpField *field, PetscMemType where, const char caller[], VpGiven *f)
 {
@@ -77,6 +77,39 @@ static PetscErrorCode CallWithDeviceNormals(const VpField *field, const VpGiven 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the values of a function that gets a normal for every point, on sides that all have the same one */
+static PetscErrorCode CallWithCopies(const VpGiven *f, int dim, int32_t n, const double x[], const double normal[], double value[])
+{
+  double         normals[3 * HOST_POINTS];
+  PetscErrorCode error = PETSC_SUCCESS;
+
+  for (int i = 0; i < dim * HOST_POINTS; i++) normals[i] = normal[i % dim];
+  for (int32_t i = 0; i < n && !error; i += HOST_POINTS)
+    error = f->batch(dim, PetscMin(n - i, HOST_POINTS), x + (size_t)i * (size_t)dim, normals, value + i, f->ctx);
+  return error;
+}
+
+/* the same in device memory */
+static PetscErrorCode CallWithDeviceCopies(const VpField *field, const VpGiven *f, int32_t n, const double x[], const double normal[],
+                                           double value[])
+{
+  const VpBackend *backend = field->level->backend;
+  const int        dim = field->mesh->dim;
+  const size_t     count = (size_t)n * (size_t)dim;
+  double          *copies;
+  void            *there;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(count, &copies));
+  for (size_t i = 0; i < count; i++) copies[i] = normal[i % (size_t)dim];
+  PetscCall(backend->borrow(count * sizeof(double), "normals", &there));
+  PetscCall(backend->upload(copies, count * sizeof(double), there));
+  PetscCall(f->batch(dim, n, x, there, value, f->ctx));
+  PetscCall(backend->give_back(there));
+  PetscCall(PetscFree(copies));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* values at the points of places. x: memory for the points */
 static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlaces *places, const VpGiven *f, double x[], double values[])
 {
@@ -87,6 +120,9 @@ static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlac
 
   if (side >= 0) normal[side / 2] = side % 2 ? 1 : -1;
   if (error) return error;
+  if (f->normals && side >= 0 && places->normal) return f->batch(dim, n, x, places->normal, values, f->ctx);
+  if (f->normals && side >= 0 && f->on_device) return CallWithDeviceCopies(w->field, f, n, x, normal, values);
+  if (f->normals && side >= 0) return CallWithCopies(f, dim, n, x, normal, values);
   if (places->normal && f->on_device) return CallWithDeviceNormals(w->field, f, n, x, places->normal, values);
   if (places->normal) return CallWithNormals(f, dim, n, x, places->normal, values);
   return CallFunction(f, dim, n, x, side < 0 ? NULL : normal, values);

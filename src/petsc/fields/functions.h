@@ -10,6 +10,7 @@ typedef struct {
   void            *ctx;
   int              components;
   PetscBool        on_device; /* The batch form reads and writes device memory. */
+  PetscBool        normals;   /* On sides the batch form gets a normal for every point: it is a VPatchDGSideBatch. */
 } VpGiven;
 static inline PetscBool VpIsGiven(const VpGiven *f)
 {

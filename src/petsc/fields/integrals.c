@@ -139,6 +139,41 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
   return ComputeRHSOfFunctions(dm, where, given, b, "DMVPatchDGComputeRHSBatch()");
 }
 
+/*@C
+   DMVPatchDGComputeRHSSideBatch - Computes the right-hand side of -div(a grad u) + c u = f as `DMVPatchDGComputeRHSBatch()` does, from
+   functions on the boundary that get a normal for every point
+
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  f         - the source, or `NULL` for 0
+.  dirichlet - u on Dirichlet sides, or `NULL` for 0
+.  neumann   - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL` for 0
+.  where     - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points, of the normals and of the values
+-  ctx       - context that is passed to the functions
+
+   Output Parameter:
+.  b - the right-hand side, a vector of the DM
+
+   Level: intermediate
+
+   Note:
+   On curved sides (`DMVPatchDGSetMap()`) these functions are called for many points at a time. A `VPatchDGBatch` gets one normal, so it is
+   called for one point at a time there.
+
+.seealso: `DMVPATCHDG`, `VPatchDGSideBatch`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHS()`, `DMVPatchDGSetMap()`
+@*/
+PetscErrorCode DMVPatchDGComputeRHSSideBatch(DM dm, VPatchDGBatch f, VPatchDGSideBatch dirichlet, VPatchDGSideBatch neumann,
+                                             PetscMemType where, void *ctx, Vec b)
+{
+  VpGiven given[] = {[VP_GIVEN_SOURCE] = {.batch = f, .ctx = ctx, .components = 1},
+                     [VP_GIVEN_VALUE] = {.batch = dirichlet, .ctx = ctx, .components = 1, .normals = PETSC_TRUE},
+                     [VP_GIVEN_FLUX] = {.batch = neumann, .ctx = ctx, .components = 1, .normals = PETSC_TRUE}};
+
+  return ComputeRHSOfFunctions(dm, where, given, b, "DMVPatchDGComputeRHSSideBatch()");
+}
+
 /*@
    DMVPatchDGComputeRHSFromPoints - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann
    sides, from values at points
