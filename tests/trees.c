@@ -146,6 +146,41 @@ static PetscErrorCode Levels(const Trees *t, int refine, double ratio, const int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With a lattice's `mild`, cells of a disc that are thin by less are halved in all directions, and thinner ones are not. */
+static PetscErrorCode MildRatios(void)
+{
+  static const double ratio[3] = {2, 2, 4}, mild[3] = {0, 2.5, 2.5};
+  static const int    known[3] = {5, 4, 5};
+  PetscReal           a[MOST_TREES * 3];
+  VpDomain            domain;
+  VpMesh              mesh;
+  Trees               t;
+
+  PetscFunctionBeginUser;
+  TreesBall(2, &t);
+  PetscCall(TreesDomain(PETSC_COMM_SELF, &t, &domain));
+  PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, 3, &mesh));
+  for (int k = 0; k < 3; k++) {
+    VpLattice fine, lattice[VP_MOST_LEVELS];
+    int32_t   class_of[3 * MOST_TREES], n;
+    int       levels;
+
+    PetscCall(VpDomainGetClasses(domain, class_of, &n));
+    for (int32_t i = 0; i < 3 * t.ntree; i++) a[i] = 1;
+    for (int32_t i = 0; i < 2 * t.ntree; i++) {
+      if (class_of[i] == class_of[0]) a[i / 2 * 3 + i % 2] = ratio[k] * ratio[k];
+    }
+    PetscCall(VpLatticeWith(mesh->geometry->lattice, a, &fine));
+    fine->mild = mild[k];
+    PetscCall(VpListLattices(fine, VP_COARSEN_LOCAL, &levels, lattice));
+    TapOk((PetscBool)(levels == known[k]), "mild_ratios_are_halved_alike: ratio %g, mild %g, %d levels", ratio[k], mild[k], levels);
+    PetscCall(VpLatticeDestroy(&fine));
+  }
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AllLevels(void)
 {
   const int32_t first[2] = {0, 0};
@@ -185,6 +220,7 @@ int main(int argc, char **argv)
   TreesBall(3, &t);
   PetscCall(Check(&t, 4, 0, 4, 8, "ball"));
   PetscCall(AllLevels());
+  PetscCall(MildRatios());
   PetscCall(Refusals());
   PetscCall(PetscFinalize());
   return TapEnd();

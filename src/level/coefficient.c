@@ -285,6 +285,11 @@ PetscErrorCode VpProblemCountLevels(VpMesh mesh, const VpProblem *problem, VpCoa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where more than SKEWED iterations are foretold for trees, it is their angles that cost them. Then coarse levels of cells that are thin by
+   less than MILD save no iterations, and have more cells. */
+#define SKEWED 10
+#define MILD   2.5
+
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
   const size_t nbox = (size_t)mesh->geometry->domain->nbox;
@@ -303,6 +308,7 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));
   PetscCall(VpMeshBaseLattice(mesh, &base));
   PetscCall(VpLatticeWith(base, a, lattice));
+  if (problem->metric && problem->metric->trees && VpMetricIterations(problem->metric, VP_METRIC_CELL) > SKEWED) (*lattice)->mild = MILD;
   PetscCall(VpLatticeDestroy(&base));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -143,6 +143,11 @@ static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)
 {
   return domain->trees ? domain->trees->turn[(size_t)box * 2 * (size_t)domain->dim + (size_t)side] : 0;
 }
+/* what messages call the domain's boxes */
+static inline const char *VpDomainBoxes(VpDomain domain)
+{
+  return domain->trees ? "trees" : "boxes";
+}
 PetscBool               VpDomainIsTurned(VpDomain); /* whether any box is */
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
@@ -209,7 +214,8 @@ struct VpLattice_ {
   PetscBool     alternates; /* Patches of a colour, by parity and seam, are disjoint. If not, there are no patches. */
   PetscReal     thinnest[3];            /* least size of a cell in every direction */
   VpCoarsening *step[VP_COARSEN_RULES]; /* NULL until VpLatticeCoarsen */
-  PetscReal    *a; /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
+  PetscReal    *a;    /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
+  PetscReal     mild; /* With sizes of cells up to this ratio, trees are halved in all directions; 0: up to the root of 2. */
 };
 static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
 {

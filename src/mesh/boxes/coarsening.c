@@ -101,6 +101,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   }
   PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
   if (fine->a) PetscCall(MergeCoefficients(fine, c));
+  c->coarse->mild = fine->mild;
   if (patches && !domain->trees && (!c->coarse->alternates || !VpEveryCellHasAPatch(c->coarse))) PetscCall(VpLatticeDestroy(&c->coarse));
   PetscCall(PetscFree(bits));
   PetscCall(VpDomainDestroy(&domain));

@@ -10,8 +10,9 @@
      +--+--+--+--+
 
    The ratio of a class is the largest quotient, in one of its trees, of the size along it and the size along another class that may be
-   halved. The classes with ratios up to LIMIT are halved, or where there are none, those of about the smallest ratio. A class that is two
-   directions of one tree has one ratio, so that both are halved together. The end is one cell per tree. */
+   halved. If no ratio is larger than VpLattice.mild, all classes are halved. Else those with ratios up to LIMIT are halved, or where there
+   are none, those of about the smallest ratio. A class that is two directions of one tree has one ratio, so that both are halved together.
+   The end is one cell per tree. */
 #include "../internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
@@ -128,13 +129,15 @@ static void DropClass(const Rule *rule, int32_t tree)
 static void ChooseClasses(Rule *rule)
 {
   const int32_t n = rule->domain->nbox * rule->dim;
-  PetscReal     most = PETSC_MAX_REAL;
+  PetscReal     least = PETSC_MAX_REAL, most = 0;
   PetscBool     again = PETSC_TRUE;
 
   for (int32_t i = 0; i < n; i++) {
-    if (rule->classes[i].allowed) most = PetscMin(most, rule->classes[i].ratio);
+    if (!rule->classes[i].allowed) continue;
+    least = PetscMin(least, rule->classes[i].ratio);
+    most = PetscMax(most, rule->classes[i].ratio);
   }
-  most = most <= LIMIT ? LIMIT : most * LIMIT;
+  if (most > rule->fine->mild) most = LIMIT * PetscMax(1, least <= LIMIT ? 1 : least);
   for (int32_t i = 0; i < n; i++) rule->classes[i].chosen = (PetscBool)(rule->classes[i].allowed && rule->classes[i].ratio <= most);
   if (AreTrees(rule)) return;
   while (again) { /* Every pass but the last one drops classes. */
