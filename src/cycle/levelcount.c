@@ -230,9 +230,10 @@ PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most)
 
   PetscFunctionBegin;
   PetscCheck(levels <= 0 || levels >= least, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", levels, finest->least,
-             finest->level, least);
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": %s refined %d to %d times need %" PetscInt_FMT " or more", levels,
+             VpDomainBoxes(finest->geometry->domain), finest->least, finest->level, least);
   PetscCheck(levels <= most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", levels, finest->level, most);
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": these %s, refined %d times, have %d levels at most", levels,
+             VpDomainBoxes(finest->geometry->domain), finest->level, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,8 +36,8 @@ PetscErrorCode VpForestCheckSize(MPI_Comm comm, VpDomain domain, int level)
   PetscCheck(level >= 0 && level <= finest, comm, PETSC_ERR_ARG_OUTOFRANGE, "Boxes refined %d times: p4est has 0 to %d in %d dimensions",
              level, finest, domain->dim);
   PetscCheck(ncell <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
-             "%d boxes refined %d times are %.0f cells: PetscInt has %d bits (refine less, or configure PETSc with 64-bit indices)",
-             (int)domain->nbox, level, ncell, (int)(8 * sizeof(PetscInt)));
+             "%d %s refined %d times are %.0f cells: PetscInt has %d bits (refine less, or configure PETSc with 64-bit indices)",
+             (int)domain->nbox, VpDomainBoxes(domain), level, ncell, (int)(8 * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -160,8 +160,8 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
 
   PetscFunctionBegin;
   PetscCheck(bits < 62 && leaves->geometry->domain->nbox < (int64_t)1 << (62 - bits), leaves->comm, PETSC_ERR_SUP,
-             "Multigrid counts the cells that %d boxes refined %d times would have, which are more than 2^62: refine fewer times",
-             (int)leaves->geometry->domain->nbox, leaves->level);
+             "Multigrid counts the cells that %d %s refined %d times would have, which are more than 2^62: refine fewer times",
+             (int)leaves->geometry->domain->nbox, VpDomainBoxes(leaves->geometry->domain), leaves->level);
   *finest = NULL;
   PetscCall(VpCurveCreate(leaves, &curve));
   PetscCall(CellsCreate(&curve, leaves->level, &cells));

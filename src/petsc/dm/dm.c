@@ -224,7 +224,8 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
+             "The %s are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)",
+             VpDomainBoxes(dg->boxes));
   PetscCall(VpProblemGetLattice(dg->mesh, &dg->op->problem, &lattice));
   PetscCall(ChooseCoarsening(dg->mesh, lattice, &how, &merges));
   if (merges) PetscCall(VpLatticeDestroy(&lattice));

@@ -125,10 +125,10 @@ PetscErrorCode VpCheckNotAdaptive(VpMesh mesh, const char what[])
 {
   PetscFunctionBegin;
   PetscCheck(!VpMeshIsAdaptive(mesh), mesh->comm, PETSC_ERR_SUP,
-             "%s needs cells of one level, and this mesh has boxes refined %d to %d times. On such a mesh there are -pc_type vpatchdg, "
+             "%s needs cells of one level, and this mesh has %s refined %d to %d times. On such a mesh there are -pc_type vpatchdg, "
              "the operator with or without matrix, and PETSc's own preconditioners: -pc_type jacobi, or -dm_mat_type aij and "
              "-pc_type gamg, for instance. Or refine all cells (-dm_refine n)",
-             what, mesh->least, mesh->level);
+             what, VpDomainBoxes(mesh->geometry->domain), mesh->least, mesh->level);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,10 +59,10 @@ static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(from->comm, to->comm, &compared));
   PetscCheck(compared != MPI_UNEQUAL, to->comm, PETSC_ERR_ARG_NOTSAMECOMM, "DMVPatchDGTransfer() needs two DMs on the same ranks");
-  PetscCheck(
-    VpMeshesOverlap(from, to), to->comm, PETSC_ERR_ARG_INCOMP,
-    "DMVPatchDGTransfer() needs two meshes of the same boxes, one made of the other by DMRefine(), DMVPatchDGRefineCells() and the "
-    "like");
+  PetscCheck(VpMeshesOverlap(from, to), to->comm, PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGTransfer() needs two meshes of the same boxes or trees, one made of the other by DMRefine(), "
+             "DMVPatchDGRefineCells() and the "
+             "like");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
