@@ -103,6 +103,36 @@ static PetscErrorCode SetTrees(DM dm, int how)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *dm = the domain of these options */
+static PetscErrorCode Create(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], DM *dm)
+{
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, dm));
+  PetscCall(DMVPatchDGSetBackend(*dm, VPATCHDG_BACKEND_HOST));
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(TestOptionsPop(&own));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finite volumes correct constants only. Trees without a regular vertex have no patch, and nothing else but sweeps of cells. */
+static PetscErrorCode cells_without_a_patch_are_swept(PetscInt refine)
+{
+  PetscReal volumes, steps;
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(2, 2, refine, "-dm_vpatchdg_domain star", &dm));
+  PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full -pc_vpatchdg_coarse volumes", &volumes));
+  PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarsening full", &steps));
+  TapOk((PetscBool)(volumes < 1.3 * steps + 6), "cells_without_a_patch_are_swept: n=%d, %.1f, exact %.1f", (int)refine, volumes, steps);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode steps_are_as_good_as_an_inverse(PetscInt dim, PetscInt degree, PetscInt refine, const char mesh[], PetscBool compare)
 {
   static const char *const names[] = {"1", "1 to 1000", "1 or 1000"};
@@ -110,17 +140,12 @@ static PetscErrorCode steps_are_as_good_as_an_inverse(PetscInt dim, PetscInt deg
 
   PetscFunctionBeginUser;
   for (int how = 0; how < 3; how++) {
-    char         option[256];
-    PetscReal    exact = 0, steps;
-    PetscOptions own;
-    DM           dm;
+    char      option[256];
+    PetscReal exact = 0, steps;
+    DM        dm;
 
     PetscCall(PetscSNPrintf(option, sizeof(option), "-dm_vpatchdg_mesh %s", mesh));
-    PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
-    PetscCall(TestOptionsPush(option, &own));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(TestOptionsPop(&own));
-    PetscCall(DMSetUp(dm));
+    PetscCall(Create(dim, degree, refine, option, &dm));
     if (how) PetscCall(SetTrees(dm, how));
     if (compare) PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse dense", &exact));
     PetscCall(NuOfRandom(dm, "-pc_vpatchdg_colors 0 -pc_vpatchdg_coarse steps", &steps));
@@ -145,6 +170,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &exact, NULL));
   TapBegin(PETSC_COMM_WORLD);
   if (degree == 2 || degree == 3) PetscCall(ring_takes_no_more_where_it_is_thin(degree));
+  for (PetscInt n = 0; n < 3; n++) PetscCall(cells_without_a_patch_are_swept(n));
   for (PetscInt n = mesh[0] ? PetscMax(0, refine) : 9; n < (refine < 0 ? 2 : refine + 1); n++)
     PetscCall(steps_are_as_good_as_an_inverse(dim, degree, n, mesh, exact));
   PetscCall(PetscFinalize());

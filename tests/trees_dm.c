@@ -259,6 +259,8 @@ static PetscErrorCode Refusals(void)
   Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local"), "the residual local works on boxes",
           "local_residual");
   Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_space clamped"), "the space clamped works on boxes", "clamped_space");
+  Refused(SetUpPC(2, PCVPATCHDG, "-pc_vpatchdg_colors 2"), "a sweep through fewer than 4 does not converge", "few_colors");
+  Refused(SetUpPC(1, PCVPATCHDG, "-pc_vpatchdg_levels 9"), "these trees, refined 1 times, have", "levels_of_trees");
   Refused(SetUpPC(0, PCVPATCHDG, "-pc_vpatchdg_coarse ksp"), "on trees of one cell", "ksp_of_trees_of_one_cell");
   Refused(SetUpPC(0, PCVPATCH, ""), "-pc_type vpatch needs trees that are refined", "smoother_of_trees_that_are_not_refined");
   Refused(SetUpPC(1, PCVPATCH, "-pc_vpatch_space dirichlet -pc_vpatch_residual local"), "the residual local works on boxes", "smoother");

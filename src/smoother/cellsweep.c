@@ -93,19 +93,23 @@ static void FindStiff(void *context, int32_t piece, int32_t first, int32_t last)
   }
 }
 
-/* swept[c] = whether own cell c is swept */
+/* swept[c] = whether own cell c is swept: in a stiff patch, or in none, as whole trees may be */
 static PetscErrorCode ChooseCells(VpLevel level, double ratio, uint8_t swept[])
 {
-  const VpMesh mesh = level->mesh;
-  VpPatches    patches;
-  Choice       choice = {.level = level, .patches = &patches, .ratio = ratio};
+  const VpMesh    mesh = level->mesh;
+  const PetscBool trees = (PetscBool)(mesh->geometry->domain->trees != NULL);
+  VpPatches       patches;
+  Choice          choice = {.level = level, .patches = &patches, .ratio = ratio};
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(swept, mesh->nown));
-  if (VpLevelIsUniform(level)) PetscFunctionReturn(PETSC_SUCCESS);
+  memset(swept, trees, (size_t)mesh->nown);
+  if (VpLevelIsUniform(level) && !trees) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpPatchesCreate(mesh, level->thinnest, &patches));
-  PetscCall(PetscMalloc1(patches.n, &choice.stiff));
-  VpLoop(patches.n, FindStiff, &choice);
+  PetscCall(PetscCalloc1(patches.n, &choice.stiff));
+  if (!VpLevelIsUniform(level)) VpLoop(patches.n, FindStiff, &choice);
+  for (size_t i = 0; i < (size_t)patches.n << mesh->dim; i++) {
+    if (patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 0;
+  }
   for (size_t i = 0; i < (size_t)patches.n << mesh->dim; i++) {
     if (choice.stiff[i >> mesh->dim] && patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 1;
   }

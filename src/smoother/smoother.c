@@ -159,7 +159,15 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
 
 PetscErrorCode VpSmootherLimitColors(VpSmoother smoother, PetscInt colors)
 {
+  const VpMesh mesh = smoother->level->mesh;
+  const int    least = smoother->ncolor - 1; /* Each colour but the first has edges or faces that no other colour has. */
+
   PetscFunctionBegin;
+  PetscCheck(!mesh->geometry->domain->trees || colors <= 0 || colors >= least || smoother->cell_sweeps, mesh->comm,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_colors %" PetscInt_FMT ": patches of these trees have %d colours, and a sweep through fewer than %d does not "
+             "converge. Use -pc_vpatchdg_colors 0 (all), leave it out, or add -pc_vpatchdg_cell_sweeps 1",
+             colors, smoother->ncolor, least);
   smoother->skipped = (int)(colors < 0 ? -colors : PetscMax(0, smoother->ncolor - colors));
   PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
