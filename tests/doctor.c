@@ -111,6 +111,26 @@ static PetscErrorCode memory_grows_with_a_dense_matrix(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* frames of patches and turns of sides, a byte each; finite volumes for the coarsest level's steps */
+static PetscErrorCode memory_knows_trees(void)
+{
+  const VpCycleOptions options = {.post = 1, .levels = 3};
+  VpSize               size = {.dim = 3, .degree = 2, .boxes = 1000, .level = 2};
+  double               cycle[2], mesh[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(VpSizeFill(PETSC_COMM_SELF, &VpBackendHost, &size));
+  size.dense = PETSC_TRUE;
+  for (int trees = 0; trees < 2; trees++) {
+    size.trees = (PetscBool)trees;
+    cycle[trees] = VpCycleMemory(&size, &options).work;
+    mesh[trees] = VpMeshMemory(&size).work;
+  }
+  TapOk((PetscBool)(mesh[1] - mesh[0] > 6 * size.cells + 200 * size.boxes), "memory_knows_trees: mesh, %.0f, %.0f bytes", mesh[0], mesh[1]);
+  TapOk((PetscBool)(cycle[1] - cycle[0] > 0), "memory_knows_trees: cycle, %.0f, %.0f bytes", cycle[0], cycle[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -124,6 +144,7 @@ int main(int argc, char **argv)
   PetscCall(doctor_sees_the_coefficient(3, 2));
   PetscCall(memory_grows_with_the_coefficient());
   PetscCall(memory_grows_with_a_dense_matrix());
+  PetscCall(memory_knows_trees());
   PETSC_STDOUT = stdout;
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -59,6 +59,7 @@ PetscErrorCode DMVPatchDGSizeOf(DM dm, PetscInt nbox, PetscInt level, const VpBa
   *size = (VpSize){.dim = (int)dm->dim, .degree = (int)DMVPatchDGData(dm)->degree, .boxes = (double)nbox, .level = (int)level};
   PetscCall(VpSizeFill(PetscObjectComm((PetscObject)dm), *backend, size));
   DMVPatchDGCountPoints(dm, size);
+  size->trees = (PetscBool)(DMVPatchDGData(dm)->boxes && DMVPatchDGData(dm)->boxes->trees);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,7 @@ typedef struct {
   double           parts;     /* of an adaptive mesh: parts of sides that hang (VpMetricView) per cell of this rank */
   double           at_points; /* numbers per unknown of a coefficient at points, of a map and of nodes; 0: none */
   PetscBool        device, dense;
+  PetscBool        trees;   /* The boxes are trees. */
   const VpPrefers *prefers; /* of the backend */
 } VpSize;
 #define VP_BYTES_TEXT 16

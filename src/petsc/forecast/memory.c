@@ -24,12 +24,12 @@ static Share ShareOf(const VpSize *size, int coarser)
   return share;
 }
 
-/* Arrays of mesh.h: box, coord, zone, neighbor. With several ranks also beyond, and the exchanges' data of each ghost. */
+/* Arrays of mesh.h: box, coord, zone, neighbor, in trees turn. With several ranks also beyond, and the exchanges' data of each ghost. */
 static double MeshBytes(const VpSize *size, Share c)
 {
-  const double sides = 2 * size->dim * sizeof(int32_t);
+  const double sides = 2 * size->dim * sizeof(int32_t), turns = size->trees ? 2 * size->dim : 0;
 
-  return (4 * sizeof(int32_t) + 1) * c.local + sides * c.sweep + (size->ranks > 1 ? sides * c.own + 64 * (c.local - c.own) : 0);
+  return (4 * sizeof(int32_t) + 1) * c.local + (sides + turns) * c.sweep + (size->ranks > 1 ? sides * c.own + 64 * (c.local - c.own) : 0);
 }
 
 /* Tables of A x on the backend: line numbers of each cell, the distinct lines, and a device's copy of the neighbours. */
@@ -62,6 +62,7 @@ PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, V
   *size = (VpSize){.dim = mesh->dim, .degree = degree, .boxes = mesh->geometry->domain->nbox, .level = mesh->level};
   PetscCall(VpSizeFill(mesh->comm, backend, size));
   size->cells = (double)mesh->ncell;
+  size->trees = (PetscBool)(mesh->geometry->domain->trees != NULL);
   for (int32_t i = 0; i < mesh->faces.n; i++)
     size->parts += (mesh->faces.face[i].kind == VP_FACE_COARSE ? 1 << (mesh->dim - 1) : 1) / (double)mesh->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,11 +104,21 @@ void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size
   size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + (size->device ? 1 : 3) * side + (mapped ? 2 + dim : 1);
 }
 
+/* How trees meet, which every rank knows: VpDomain and VpTrees, and p4est's connectivity by vertices and sides, in 3D by edges, too. */
+static double TreesBytes(const VpSize *size)
+{
+  const double corners = 1 << size->dim, sides = 2 * size->dim, edges = size->dim == 3 ? 12 : 0;
+  const double domain = 6 * sizeof(PetscReal) + corners * sizeof(int32_t) + sides * (sizeof(int32_t) + 1) + 5;
+  const double forest = 2 * corners * (2 * sizeof(int32_t) + 1) + sides * (sizeof(int32_t) + 1) + edges * (2 * sizeof(int32_t) + 1);
+
+  return size->trees ? size->boxes * (domain + forest) : 0;
+}
+
 VpBytes VpMeshMemory(const VpSize *size)
 {
   const Share  c = ShareOf(size, 0);
   const double points = size->at_points * c.own * pow(size->degree + 1, size->dim) * sizeof(double);
-  const double mesh = MeshBytes(size, c), tables = OperatorBytes(size, c.own, sizeof(double));
+  const double mesh = MeshBytes(size, c) + TreesBytes(size), tables = OperatorBytes(size, c.own, sizeof(double));
   VpBytes      bytes = {mesh + tables + points, 0};
 
   if (size->device) bytes = (VpBytes){tables + points, mesh + points};
@@ -137,10 +148,10 @@ VpBytes VpNodesMemory(const VpSize *size, double rows)
   return size->device ? (VpBytes){work, given + lists} : (VpBytes){work + given, 0};
 }
 
-/* bytes per patch: its cells and types */
+/* bytes per patch: its cells and types, in trees the cells' frames */
 static double PatchBytes(const VpSize *size)
 {
-  return ((1 << size->dim) + size->dim) * sizeof(int32_t);
+  return ((1 << size->dim) + size->dim) * sizeof(int32_t) + (size->trees ? 1 << size->dim : 0);
 }
 
 /* Bytes of level l of a cycle: parents, children and corners; if it is swept, patches, their types and covers; vectors; messages in both
@@ -170,9 +181,11 @@ static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, doub
                     .ranks = size->device ? 1 : (PetscInt)size->ranks,
                     .n = size->degree + 1,
                     .dim = size->dim,
-                    .cells = cells};
+                    .cells = cells,
+                    .trees = size->trees};
 
-  c.extent[0] = !size->dense && !(size->lines > 0) && edge * c.n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= WHOLE_EDGE);
+  c.extent[0] =
+    !size->dense && !size->trees && !(size->lines > 0) && edge * c.n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= WHOLE_EDGE);
   return c;
 }
 
@@ -207,6 +220,19 @@ static VpBytes VolumesBytes(const VpSize *size, double cells)
   return size->device ? (VpBytes){mine * outer, mine * (T + P)} : (VpBytes){mine * (T + P + outer), 0};
 }
 
+/* Bytes of steps: finite volumes, the vectors of a sweep and of GCR with its directions, and the numbers of single cells */
+static VpBytes StepsBytes(const VpSize *size, const VpCoarseCase *c, double real)
+{
+  enum { SWEEP = 4, GCR = 10 };
+  const double mine = VpCoarseUnknowns(c) / size->ranks, vectors = mine * GCR * sizeof(PetscScalar);
+  const double sweep = mine * SWEEP * real + c->cells / size->ranks * (size->dim + 1) * sizeof(int32_t);
+  VpBytes      bytes = VolumesBytes(size, c->cells);
+
+  bytes.work += sweep + (size->device ? 0 : vectors);
+  bytes.host += size->device ? vectors : 0;
+  return bytes;
+}
+
 /* Bytes of the coarsest level in addition to LevelBytes(). A dense matrix is inverted in double precision. On the host each rank has some
    of its rows, and one rank has all rows during the inversion. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double cells, PetscBool *swept)
@@ -216,7 +242,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   const double       real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float), unknowns = VpCoarseUnknowns(&c);
   const double       all = unknowns * unknowns, ranks = (double)c.ranks;
 
-  *swept = (PetscBool)(way == VP_WAY_SWEEPS || way == VP_WAY_VOLUMES);
+  *swept = (PetscBool)(way == VP_WAY_SWEEPS || way == VP_WAY_VOLUMES || way == VP_WAY_STEPS);
   switch (way) {
   case VP_WAY_DENSE:
     return size->device ? (VpBytes){all * (real + sizeof(double)), 0}
@@ -225,6 +251,8 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
     return (VpBytes){SparseBytes(&c, size->ranks), 0};
   case VP_WAY_VOLUMES:
     return VolumesBytes(size, size->leaves > 0 ? size->leaves : cells);
+  case VP_WAY_STEPS:
+    return StepsBytes(size, &c, real);
   default:
     return (VpBytes){0, 0};
   }
