@@ -132,10 +132,10 @@ static PetscErrorCode Levels(const Trees *t, int refine, double ratio, const int
   for (int l = 0; l < levels; l++) {
     if (l) strcat(text, " ");
     for (int32_t i = 0; i < t->ntree * t->dim; i++) {
-      const int *bits = VpShapeOf(lattice[l], i / t->dim)->bits, first = class_of[i];
+      const int *bits = VpHalvingsOf(lattice[l], i / t->dim)->bits, first = class_of[i];
 
       if (class_of[i] == i) sprintf(text + strlen(text), "%s%d", i ? "x" : "", 1 << bits[i % t->dim]);
-      conform = (PetscBool)(conform && bits[i % t->dim] == VpShapeOf(lattice[l], first / t->dim)->bits[first % t->dim]);
+      conform = (PetscBool)(conform && bits[i % t->dim] == VpHalvingsOf(lattice[l], first / t->dim)->bits[first % t->dim]);
     }
   }
   TapOk(conform, "classes_are_halved_together: %s", name);

@@ -12,7 +12,7 @@ static void PointOf(const Trees *t, VpGeometry g, int32_t cell, const double xi[
     double weight = 1;
 
     for (int d = 0; d < t->dim; d++) {
-      const double at = ldexp(g->coord[3 * (size_t)cell + d] + xi[d], -VpShapeOf(g->lattice, g->box[cell])->bits[d]);
+      const double at = ldexp(g->coord[3 * (size_t)cell + d] + xi[d], -VpHalvingsOf(g->lattice, g->box[cell])->bits[d]);
 
       weight *= k >> d & 1 ? at : 1 - at;
     }
@@ -100,7 +100,8 @@ static PetscBool ParentsHoldChildren(VpMesh mesh)
 
     hold = (PetscBool)(hold && fine->box[cell] == coarse->box[parent]);
     for (int d = 0; d < mesh->dim; d++) {
-      const int halved = VpShapeOf(fine->lattice, fine->box[cell])->bits[d] - VpShapeOf(coarse->lattice, coarse->box[parent])->bits[d];
+      const int halved =
+        VpHalvingsOf(fine->lattice, fine->box[cell])->bits[d] - VpHalvingsOf(coarse->lattice, coarse->box[parent])->bits[d];
 
       hold = (PetscBool)(hold && fine->coord[3 * cell + d] >> halved == coarse->coord[3 * parent + d]);
     }
@@ -109,7 +110,8 @@ static PetscBool ParentsHoldChildren(VpMesh mesh)
     const int32_t parent = i >> mesh->dim, child = mesh->relation->child[i];
 
     if (!(i & ((1 << mesh->dim) - 1)))
-      expected += 1 << (VpShapeOf(fine->lattice, coarse->box[parent])->shift - VpShapeOf(coarse->lattice, coarse->box[parent])->shift);
+      expected +=
+        1 << (VpHalvingsOf(fine->lattice, coarse->box[parent])->shift - VpHalvingsOf(coarse->lattice, coarse->box[parent])->shift);
     hold = (PetscBool)(hold && (child < 0 || mesh->relation->parent[child] == parent));
     children += child >= 0;
   }

@@ -14,7 +14,7 @@ static void PointOf(const Trees *t, VpGeometry g, int32_t cell, const double xi[
     double weight = 1;
 
     for (int d = 0; d < t->dim; d++) {
-      const double at = ldexp(g->coord[3 * (size_t)cell + d] + xi[d], -VpShapeOf(g->lattice, 0)->bits[d]);
+      const double at = ldexp(g->coord[3 * (size_t)cell + d] + xi[d], -VpHalvingsOf(g->lattice, 0)->bits[d]);
 
       weight *= k >> d & 1 ? at : 1 - at;
     }

@@ -114,7 +114,7 @@ static PetscBool CountCells(VpLattice L, int d, const int32_t along[], int32_t g
 {
   for (int32_t i = 0; i <= grid; i++) start[i] = 0;
   for (int32_t b = 0; b < L->domain->nbox; b++) {
-    const int32_t cells = 1 << VpShapeOf(L, b)->bits[d];
+    const int32_t cells = 1 << VpHalvingsOf(L, b)->bits[d];
 
     if (start[along[b] + 1] && start[along[b] + 1] != cells) return PETSC_FALSE;
     start[along[b] + 1] = cells;

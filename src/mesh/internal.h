@@ -46,7 +46,7 @@ static inline int32_t VpBoxBeyond(VpDomain domain, int32_t box, int side)
 
 static inline int64_t VpLatticeStart(VpLattice L, int32_t box)
 {
-  return L->start ? L->start[box] : (int64_t)box << L->shape->shift;
+  return L->start ? L->start[box] : (int64_t)box << L->halvings->shift;
 }
 
 /* the last i in [low, high) with start[i] <= position, or low. Requires: start[] ascends */
@@ -66,7 +66,7 @@ static inline int32_t VpLatticeBox(VpLattice L, int64_t cell)
 {
   const int32_t *near;
 
-  if (!L->start) return (int32_t)(cell >> L->shape->shift);
+  if (!L->start) return (int32_t)(cell >> L->halvings->shift);
   near = L->near + (cell >> L->near_shift);
   return VpLastStart(L->start, near[0], near[1] + 1, cell);
 }
@@ -81,7 +81,7 @@ int64_t VpLatticeCross(VpLattice, int32_t box, int64_t index, int side);
 static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 {
   const int32_t box = VpLatticeBox(L, cell);
-  const int64_t mask = VpShapeOf(L, box)->mask[side / 2], start = VpLatticeStart(L, box), i = cell - start;
+  const int64_t mask = VpHalvingsOf(L, box)->mask[side / 2], start = VpLatticeStart(L, box), i = cell - start;
 
   if (side % 2 && (i & mask) != mask) return start + ((((i | ~mask) + 1) & mask) | (i & ~mask));
   if (!(side % 2) && (i & mask) != 0) return start + ((((i & mask) - 1) & mask) | (i & ~mask));

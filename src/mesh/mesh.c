@@ -89,8 +89,8 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt star
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(VpMeshBegin(comm, VpReference(lattice), &mesh));
-  for (int32_t i = 0; i < lattice->nshape; i++) {
-    for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->shape[i].bits[d]);
+  for (int32_t i = 0; i < lattice->nhalvings; i++) {
+    for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->halvings[i].bits[d]);
   }
   mesh->least = mesh->level;
   PetscCall(PetscMalloc1(mesh->size + 1, &mesh->starts));

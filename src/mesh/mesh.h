@@ -172,11 +172,11 @@ static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 
      bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
 
-   So the index without the lowest bit of a direction is the index in the shape that has half as many cells along that direction. */
+   So the index without the lowest bit of a direction is the index where there are half as many cells along that direction. */
 typedef struct {
   int     bits[3], shift;
   int64_t mask[3];
-} VpShape;
+} VpHalvings;
 
 /* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c) but not trees
    (trees/coarsenclasses.c); FULL halves all directions of all boxes; WHOLE is LOCAL, but ends where boxes would merge. */
@@ -202,11 +202,11 @@ typedef struct {
 struct VpLattice_ {
   int           refct;
   VpDomain      domain;
-  int32_t       nshape;
-  VpShape      *shape;
-  int32_t      *shape_of; /* [nbox], or NULL: all boxes have the first shape */
-  int64_t      *start;    /* [nbox+1], or NULL: all boxes have equally many cells */
-  int32_t      *near;     /* near[i] = the box of position i << near_shift (with start) */
+  int32_t       nhalvings;
+  VpHalvings   *halvings;
+  int32_t      *halvings_of; /* [nbox], or NULL: all boxes have the first ones */
+  int64_t      *start;       /* [nbox+1], or NULL: all boxes have equally many cells */
+  int32_t      *near;        /* near[i] = the box of position i << near_shift (with start) */
   int           near_shift;
   int64_t       ncell;
   uint8_t      *parity;     /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
@@ -217,14 +217,14 @@ struct VpLattice_ {
   PetscReal    *a;    /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
   PetscReal     mild; /* With sizes of cells up to this ratio, trees are halved in all directions; 0: up to the root of 2. */
 };
-static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
+static inline const VpHalvings *VpHalvingsOf(VpLattice L, int32_t box)
 {
-  return &L->shape[L->shape_of ? L->shape_of[box] : 0];
+  return &L->halvings[L->halvings_of ? L->halvings_of[box] : 0];
 }
 /* the size in direction d of a box's cells */
 static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 {
-  return VpDomainWidth(L->domain, box, d) / (PetscReal)(1 << VpShapeOf(L, box)->bits[d]);
+  return VpDomainWidth(L->domain, box, d) / (PetscReal)(1 << VpHalvingsOf(L, box)->bits[d]);
 }
 
 /* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
@@ -272,7 +272,7 @@ struct VpGeometry_ {
 /* the number of halvings along d that make a cell of its box */
 static inline int VpGeometryHalvings(VpGeometry g, int32_t cell, int d)
 {
-  return g->depth ? g->depth[cell] : VpShapeOf(g->lattice, g->box[cell])->bits[d];
+  return g->depth ? g->depth[cell] : VpHalvingsOf(g->lattice, g->box[cell])->bits[d];
 }
 /* the size of a cell in direction d, 1 beyond dim */
 static inline PetscReal VpGeometrySize(VpGeometry g, int32_t cell, int d)
@@ -311,7 +311,7 @@ PetscBool VpGeometryIsHalved(VpGeometry);
 /* whether cells in a zone of a box, in the side's direction, touch that side of the box */
 static inline PetscBool VpGeometryIsAtEnd(VpGeometry g, int32_t box, int zone, int side)
 {
-  return (PetscBool)(zone == (side % 2 && VpShapeOf(g->lattice, box)->bits[side / 2] ? 3 : 1));
+  return (PetscBool)(zone == (side % 2 && VpHalvingsOf(g->lattice, box)->bits[side / 2] ? 3 : 1));
 }
 /* the zone of a cell along a direction */
 static inline int VpGeometryZone(VpGeometry g, int32_t cell, int d)
@@ -554,7 +554,7 @@ static inline int VpVertexDigit(VpMesh mesh, int32_t cell, int d)
   const VpLattice L = mesh->geometry->lattice;
   const int32_t   box = mesh->geometry->box[cell], at = mesh->geometry->coord[3 * (size_t)cell + d];
 
-  if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 0;
+  if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpHalvingsOf(L, box)->bits[d]) - 1) return 0;
   return 2 - ((at ^ (L->parity ? L->parity[box] >> d : 0)) & 1);
 }
 /* corners.c: the patches that have a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180

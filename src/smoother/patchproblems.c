@@ -60,14 +60,14 @@ static VpFdmKey ProblemKeyAt(VpLevel level, int32_t box, int zone, int d)
   const VpMesh    mesh = level->mesh;
   const VpLattice L = mesh->geometry->lattice;
   const int32_t  *beyond = mesh->geometry->domain->beyond + 2 * d;
-  const int       bits = VpShapeOf(L, box)->bits[d], nside = 2 * mesh->dim;
+  const int       bits = VpHalvingsOf(L, box)->bits[d], nside = 2 * mesh->dim;
   const PetscBool first = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d),
                   last = VpGeometryIsAtEnd(mesh->geometry, box, zone, 2 * d + 1);
   const int32_t upper = last ? beyond[(size_t)box * nside + 1] : box;
   int32_t       ends[2] = {first ? beyond[(size_t)box * nside] : box, upper};
   VpFdmKey      key = {.step = 0};
 
-  if (last ? !VpShapeOf(L, upper)->bits[d] : zone == 2 || bits == 1) ends[1] = beyond[(size_t)upper * nside + 1];
+  if (last ? !VpHalvingsOf(L, upper)->bits[d] : zone == 2 || bits == 1) ends[1] = beyond[(size_t)upper * nside + 1];
   for (int s = 0; s < 2; s++) {
     key.h[s] = VpLatticeSize(L, s ? upper : box, d);
     key.side[s] = VpDomainSide(mesh->geometry->domain, ends[s]);

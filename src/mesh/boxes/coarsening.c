@@ -97,7 +97,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
     const size_t b = c->lower ? (size_t)c->lower[i / 3] : i / 3;
 
-    bits[i] = (uint8_t)(VpShapeOf(fine, (int32_t)b)->bits[i % 3] - (c->merge[3 * b + i % 3] == VP_MERGE_HALVES));
+    bits[i] = (uint8_t)(VpHalvingsOf(fine, (int32_t)b)->bits[i % 3] - (c->merge[3 * b + i % 3] == VP_MERGE_HALVES));
   }
   PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
   if (fine->a) PetscCall(MergeCoefficients(fine, c));
@@ -124,7 +124,7 @@ static PetscErrorCode CreateStep(VpLattice fine, VpCoarsen how, VpCoarsening *c)
   else {
     ends = PETSC_TRUE;
     for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
-      if (!VpShapeOf(fine, (int32_t)(i / 3))->bits[i % 3]) continue;
+      if (!VpHalvingsOf(fine, (int32_t)(i / 3))->bits[i % 3]) continue;
       c->merge[i] = VP_MERGE_HALVES;
       ends = PETSC_FALSE;
     }
@@ -152,8 +152,8 @@ static PetscBool IsRefined(VpLattice L)
 {
   PetscBool is = PETSC_TRUE;
 
-  for (int32_t i = 0; i < L->nshape * L->domain->dim; i++)
-    is = (PetscBool)(is && L->shape[i / L->domain->dim].bits[i % L->domain->dim] > 0);
+  for (int32_t i = 0; i < L->nhalvings * L->domain->dim; i++)
+    is = (PetscBool)(is && L->halvings[i / L->domain->dim].bits[i % L->domain->dim] > 0);
   return is;
 }
 
@@ -218,11 +218,11 @@ PetscErrorCode VpCoarseningDestroy(VpCoarsening *c)
 /* The lowest bits of the halved directions. Without these bits a cell's index in its box is its parent's index. */
 static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
 {
-  const VpShape *shape = VpShapeOf(fine, box);
-  int64_t        bits = 0;
+  const VpHalvings *halvings = VpHalvingsOf(fine, box);
+  int64_t           bits = 0;
 
   for (int d = 0; d < fine->domain->dim; d++) {
-    if (c->merge[3 * (size_t)box + d] == VP_MERGE_HALVES) bits |= shape->mask[d] & -shape->mask[d];
+    if (c->merge[3 * (size_t)box + d] == VP_MERGE_HALVES) bits |= halvings->mask[d] & -halvings->mask[d];
   }
   return bits;
 }
@@ -247,7 +247,7 @@ int64_t VpParentOf(const VpCoarsening *c, VpLattice fine, int64_t cell)
 int VpChildNumber(const VpCoarsening *c, VpLattice fine, int64_t cell)
 {
   const int32_t  box = VpLatticeBox(fine, cell);
-  const int64_t *mask = VpShapeOf(fine, box)->mask, i = cell - VpLatticeStart(fine, box);
+  const int64_t *mask = VpHalvingsOf(fine, box)->mask, i = cell - VpLatticeStart(fine, box);
   int            number = 0;
 
   for (int d = 0; d < fine->domain->dim; d++) {

@@ -53,7 +53,7 @@ static Pair *PairOf(const Rule *rule, int32_t box, int d, int which)
 
 static inline int BitsOf(const Rule *rule, int32_t box, int d)
 {
-  return VpShapeOf(rule->fine, box)->bits[d];
+  return VpHalvingsOf(rule->fine, box)->bits[d];
 }
 
 /* a size along d divided by the root of the box's coefficient */
@@ -104,7 +104,7 @@ static int ThinIn(VpLattice L, int32_t box)
 {
   int thin = 0;
 
-  for (int d = 0; d < L->domain->dim; d++) thin |= (VpShapeOf(L, box)->bits[d] == 0) << d;
+  for (int d = 0; d < L->domain->dim; d++) thin |= (VpHalvingsOf(L, box)->bits[d] == 0) << d;
   return thin;
 }
 

@@ -1,21 +1,21 @@
 /* Lattices: how boxes are cut into cells, and which of their vertices are odd. */
 #include "../internal.h"
 
-static VpShape ShapeWith(int dim, const uint8_t bits[])
+static VpHalvings HalvingsWith(int dim, const uint8_t bits[])
 {
-  VpShape shape = {.bits = {0}};
-  int     left[3] = {0, 0, 0}; /* bits of a direction that have no place yet */
+  VpHalvings halvings = {.bits = {0}};
+  int        left[3] = {0, 0, 0}; /* bits of a direction that have no place yet */
 
   for (int d = 0; d < dim; d++) {
-    shape.bits[d] = left[d] = bits[d];
-    shape.shift += bits[d];
+    halvings.bits[d] = left[d] = bits[d];
+    halvings.shift += bits[d];
   }
-  for (int place = shape.shift; place > 0;) {
+  for (int place = halvings.shift; place > 0;) {
     for (int d = dim - 1; d >= 0; d--) {
-      if (left[d]-- > 0) shape.mask[d] |= (int64_t)1 << --place;
+      if (left[d]-- > 0) halvings.mask[d] |= (int64_t)1 << --place;
     }
   }
-  return shape;
+  return halvings;
 }
 
 /* fills near[] with at most two entries a box */
@@ -36,29 +36,29 @@ static PetscErrorCode SetNear(VpLattice L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* numbers the different shapes */
+/* numbers the different halvings */
 static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
 {
   const int32_t nbox = L->domain->nbox;
-  VpDictionary  shapes;
+  VpDictionary  different;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(1, 3, &shapes));
-  PetscCall(PetscMalloc2(nbox, &L->shape_of, (size_t)nbox + 1, &L->start));
+  PetscCall(VpDictionaryCreate(1, 3, &different));
+  PetscCall(PetscMalloc2(nbox, &L->halvings_of, (size_t)nbox + 1, &L->start));
   for (int32_t b = 0; b < nbox; b++) {
     const uint8_t *of = bits + 3 * (size_t)b;
 
-    PetscCall(VpDictionaryAdd(&shapes, &(uint64_t){of[0] | of[1] << 8 | of[2] << 16}, of, &L->shape_of[b]));
+    PetscCall(VpDictionaryAdd(&different, &(uint64_t){of[0] | of[1] << 8 | of[2] << 16}, of, &L->halvings_of[b]));
   }
-  L->nshape = shapes.n;
-  PetscCall(PetscMalloc1(L->nshape, &L->shape));
-  for (int32_t i = 0; i < L->nshape; i++) L->shape[i] = ShapeWith(L->domain->dim, (uint8_t *)shapes.item + 3 * i);
+  L->nhalvings = different.n;
+  PetscCall(PetscMalloc1(L->nhalvings, &L->halvings));
+  for (int32_t i = 0; i < L->nhalvings; i++) L->halvings[i] = HalvingsWith(L->domain->dim, (uint8_t *)different.item + 3 * i);
   L->start[0] = 0;
-  for (int32_t b = 0; b < nbox; b++) L->start[b + 1] = L->start[b] + ((int64_t)1 << L->shape[L->shape_of[b]].shift);
+  for (int32_t b = 0; b < nbox; b++) L->start[b + 1] = L->start[b] + ((int64_t)1 << L->halvings[L->halvings_of[b]].shift);
   L->ncell = L->start[nbox];
-  if (L->nshape > 1) PetscCall(SetNear(L));
-  else PetscCall(PetscFree2(L->shape_of, L->start));
-  PetscCall(VpDictionaryDestroy(&shapes));
+  if (L->nhalvings > 1) PetscCall(SetNear(L));
+  else PetscCall(PetscFree2(L->halvings_of, L->start));
+  PetscCall(VpDictionaryDestroy(&different));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +94,7 @@ static void FindParities(VpLattice L, int d, Alternating *a)
         const int32_t beyond = VpBoxBeyond(domain, b, side), cut = side % 2 ? b : beyond;
 
         if (beyond >= 0 && !VpIsWrapped(domain, b, beyond, side))
-          SetSlabParity(a, a->slab[beyond], a->parity[a->slab[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
+          SetSlabParity(a, a->slab[beyond], a->parity[a->slab[b]] ^ (VpHalvingsOf(L, cut)->bits[d] == 0));
       }
     }
   }
@@ -108,7 +108,7 @@ static void FindSeams(VpLattice L, int d, const Alternating *a)
 
   for (int32_t b = 0; b < domain->nbox; b++) {
     const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
-    const int     parity = a->parity[a->slab[b]], odd = VpShapeOf(L, b)->bits[d] == 0;
+    const int     parity = a->parity[a->slab[b]], odd = VpHalvingsOf(L, b)->bits[d] == 0;
 
     L->parity[b] |= (uint8_t)(parity << d);
     if (up >= 0 && (parity ^ odd) != a->parity[a->slab[up]]) L->seam[b] |= (uint8_t)(1 << d);
@@ -116,7 +116,7 @@ static void FindSeams(VpLattice L, int d, const Alternating *a)
   for (int32_t b = 0; b < domain->nbox; b++) {
     const int32_t down = VpBoxBeyond(domain, b, 2 * d);
 
-    if (down >= 0 && VpShapeOf(L, b)->bits[d] == 0 && (L->seam[b] & L->seam[down]) >> d & 1) L->alternates = PETSC_FALSE;
+    if (down >= 0 && VpHalvingsOf(L, b)->bits[d] == 0 && (L->seam[b] & L->seam[down]) >> d & 1) L->alternates = PETSC_FALSE;
   }
 }
 
@@ -145,7 +145,7 @@ static PetscErrorCode SetVertices(VpLattice L)
   for (int d = 0; d < L->domain->dim; d++) {
     PetscBool even = PETSC_TRUE;
 
-    for (int32_t i = 0; i < L->nshape; i++) even = (PetscBool)(even && L->shape[i].bits[d] > 0);
+    for (int32_t i = 0; i < L->nhalvings; i++) even = (PetscBool)(even && L->halvings[i].bits[d] > 0);
     if (even) continue;
     if (!L->parity) PetscCall(PetscCalloc2(L->domain->nbox, &L->parity, L->domain->nbox, &L->seam));
     PetscCall(SetParities(L, d));
@@ -190,7 +190,7 @@ PetscErrorCode VpLatticeWith(VpLattice L, const PetscReal a[], VpLattice *with)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &bits));
-  for (size_t i = 0; i < n; i++) bits[i] = (uint8_t)VpShapeOf(L, (int32_t)(i / 3))->bits[i % 3];
+  for (size_t i = 0; i < n; i++) bits[i] = (uint8_t)VpHalvingsOf(L, (int32_t)(i / 3))->bits[i % 3];
   PetscCall(VpLatticeCreate(L->domain, bits, with));
   PetscCall(PetscFree(bits));
   PetscCall(PetscMalloc1(n, &(*with)->a));
@@ -206,8 +206,8 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
   *out = NULL;
   if (!L || --L->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(L->a));
-  PetscCall(PetscFree(L->shape));
-  PetscCall(PetscFree2(L->shape_of, L->start));
+  PetscCall(PetscFree(L->halvings));
+  PetscCall(PetscFree2(L->halvings_of, L->start));
   PetscCall(PetscFree(L->near));
   PetscCall(PetscFree2(L->parity, L->seam));
   for (int how = 0; how < VP_COARSEN_RULES; how++) {
@@ -221,9 +221,9 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
 
 PetscBool VpLatticeIsUniform(VpLattice L)
 {
-  PetscBool same = (PetscBool)(L->nshape == 1);
+  PetscBool same = (PetscBool)(L->nhalvings == 1);
 
-  for (int d = 1; d < L->domain->dim; d++) same = (PetscBool)(same && L->shape->bits[d] == L->shape->bits[0]);
+  for (int d = 1; d < L->domain->dim; d++) same = (PetscBool)(same && L->halvings->bits[d] == L->halvings->bits[0]);
   return same;
 }
 
@@ -232,59 +232,59 @@ PetscBool VpLatticeIsSame(VpLattice a, VpLattice b)
   if (a == b) return PETSC_TRUE;
   if (!VpDomainIsSame(a->domain, b->domain)) return PETSC_FALSE;
   for (int32_t box = 0; box < a->domain->nbox; box++) {
-    if (memcmp(VpShapeOf(a, box)->bits, VpShapeOf(b, box)->bits, sizeof(a->shape->bits))) return PETSC_FALSE;
+    if (memcmp(VpHalvingsOf(a, box)->bits, VpHalvingsOf(b, box)->bits, sizeof(a->halvings->bits))) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
 int64_t VpLatticeEncode(VpLattice L, int32_t box, const int32_t coord[3])
 {
-  const VpShape *shape = VpShapeOf(L, box);
-  int64_t        cell = VpLatticeStart(L, box);
+  const VpHalvings *halvings = VpHalvingsOf(L, box);
+  int64_t           cell = VpLatticeStart(L, box);
 
   for (int d = 0; d < L->domain->dim; d++) {
     int32_t bit = 0;
 
-    for (int64_t mask = shape->mask[d]; mask; mask &= mask - 1) cell += (int64_t)(coord[d] >> bit++ & 1) * (mask & -mask);
+    for (int64_t mask = halvings->mask[d]; mask; mask &= mask - 1) cell += (int64_t)(coord[d] >> bit++ & 1) * (mask & -mask);
   }
   return cell;
 }
 
 /* the coordinates of a cell with this index in its box */
-static void DecodeIndex(const VpShape *shape, int64_t index, int32_t coord[3])
+static void DecodeIndex(const VpHalvings *halvings, int64_t index, int32_t coord[3])
 {
   for (int d = 0; d < 3; d++) {
     int32_t bit = 0;
 
     coord[d] = 0;
-    for (int64_t mask = shape->mask[d]; mask; mask &= mask - 1) coord[d] |= (int32_t)((index & (mask & -mask)) != 0) << bit++;
+    for (int64_t mask = halvings->mask[d]; mask; mask &= mask - 1) coord[d] |= (int32_t)((index & (mask & -mask)) != 0) << bit++;
   }
 }
 
 void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
 {
   *box = VpLatticeBox(L, cell);
-  DecodeIndex(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
+  DecodeIndex(VpHalvingsOf(L, *box), cell - VpLatticeStart(L, *box), coord);
 }
 
-/* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
+/* From the end of a box to the beginning of one of the same halvings all bits of the direction flip. */
 int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 {
-  const int32_t  next = VpBoxBeyond(L->domain, box, side);
-  const VpShape *here = VpShapeOf(L, box);
-  const int      turn = VpDomainTurn(L->domain, box, side);
-  int32_t        at[3], to[3] = {0, 0, 0}, count[3];
+  const int32_t     next = VpBoxBeyond(L->domain, box, side);
+  const VpHalvings *here = VpHalvingsOf(L, box);
+  const int         turn = VpDomainTurn(L->domain, box, side);
+  int32_t           at[3], to[3] = {0, 0, 0}, count[3];
 
   if (next < 0) return next;
   if (turn) {
     DecodeIndex(here, index, at);
-    for (int d = 0; d < 3; d++) count[d] = 1 << VpShapeOf(L, next)->bits[d];
+    for (int d = 0; d < 3; d++) count[d] = 1 << VpHalvingsOf(L, next)->bits[d];
     VpTurnCross(L->domain->dim, count, side, turn, at, to);
     return VpLatticeEncode(L, next, to);
   }
-  if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
+  if (VpHalvingsOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
   DecodeIndex(here, index, at);
-  at[side / 2] = side % 2 ? 0 : (1 << VpShapeOf(L, next)->bits[side / 2]) - 1;
+  at[side / 2] = side % 2 ? 0 : (1 << VpHalvingsOf(L, next)->bits[side / 2]) - 1;
   return VpLatticeEncode(L, next, at);
 }
 
@@ -316,7 +316,7 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 
       if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[slab[up]]);
     }
-    count[first] = above + ((int64_t)1 << VpShapeOf(L, first)->bits[d]);
+    count[first] = above + ((int64_t)1 << VpHalvingsOf(L, first)->bits[d]);
     *extent = PetscMax(*extent, count[first]);
   }
   PetscCall(PetscFree3(count, lower, order));

@@ -53,7 +53,7 @@ static int32_t LocalFamily(const Filling *fill, int64_t first)
 /* the turn beyond a side of a parent */
 static int TurnBeyond(VpLattice parents, const Family *f, int side)
 {
-  const int32_t end = side % 2 ? (1 << VpShapeOf(parents, f->box)->bits[side / 2]) - 1 : 0;
+  const int32_t end = side % 2 ? (1 << VpHalvingsOf(parents, f->box)->bits[side / 2]) - 1 : 0;
 
   return f->corner[side / 2] == end ? VpDomainTurn(parents->domain, f->box, side) : 0;
 }
@@ -73,7 +73,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
     f->local[side] = LocalFamily(fill, f->first[side]);
     f->turn[side] = side < nside ? TurnBeyond(parents, f, side) : 0;
   }
-  bits = VpShapeOf(mesh->geometry->lattice, f->box)->bits;
+  bits = VpHalvingsOf(mesh->geometry->lattice, f->box)->bits;
   for (int d = 0; d < 3; d++) {
     f->corner[d] <<= fill->generation;
     for (int upper = 0; upper < 2; upper++)

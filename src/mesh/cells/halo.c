@@ -40,7 +40,7 @@ static PetscBool IsInside(VpLattice L, int64_t cell)
 
   VpLatticeDecode(L, cell, &box, coord);
   for (int d = 0; d < L->domain->dim; d++) {
-    if (coord[d] == 0 || coord[d] == (1 << VpShapeOf(L, box)->bits[d]) - 1) return PETSC_FALSE;
+    if (coord[d] == 0 || coord[d] == (1 << VpHalvingsOf(L, box)->bits[d]) - 1) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -73,9 +73,9 @@ static inline PetscBool AreOwn(VpRange own, int64_t start, int64_t size)
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Whether all cells beyond a side of a brick of `size` cells are own. Boundaries count as own. In a box of the same shape the cells beyond
-   are in a brick that is aligned in the same way; of a box of another shape, all cells have to be own. In trees, which may be turned, the
-   cells beyond are in a cube; of trees that are no cubes of cells, all cells have to be own. */
+/* Whether all cells beyond a side of a brick of `size` cells are own. Boundaries count as own. In a box of the same halvings the cells
+   beyond are in a brick that is aligned in the same way; of a box of other halvings, all cells have to be own. In trees, which may be
+   turned, the cells beyond are in a cube; of trees that are no cubes of cells, all cells have to be own. */
 static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
@@ -88,8 +88,8 @@ static PetscBool IsOwnBeyond(VpLattice L, VpRange own, int64_t start, int64_t si
   first = VpLatticeStart(L, box);
   while (L->domain->trees && cube < size) cube <<= L->domain->dim;
   size = PetscMax(size, cube);
-  if (VpShapeOf(L, box) != VpShapeOf(L, VpLatticeBox(L, start)) || (cube > 1 && !VpLatticeIsUniform(L)))
-    return AreOwn(own, first, (int64_t)1 << VpShapeOf(L, box)->shift);
+  if (VpHalvingsOf(L, box) != VpHalvingsOf(L, VpLatticeBox(L, start)) || (cube > 1 && !VpLatticeIsUniform(L)))
+    return AreOwn(own, first, (int64_t)1 << VpHalvingsOf(L, box)->shift);
   return AreOwn(own, first + ((next - first) & -size), size);
 }
 
@@ -138,7 +138,7 @@ PetscErrorCode VpHaloCreate(VpLattice L, VpRange own, const VpCellSet *sweep, co
   PetscCall(VpCellSetCreate(&border));
   for (int32_t box = own.first < own.last && own.last - own.first < L->ncell ? VpLatticeBox(L, own.first) : L->domain->nbox;
        box < L->domain->nbox && VpLatticeStart(L, box) < own.last; box++)
-    PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), own, &border));
+    PetscCall(AddBorder(L, VpHalvingsOf(L, box)->shift, VpLatticeStart(L, box), own, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
   for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, own, PETSC_TRUE, VpCellSetAt(&border, i), halo));

@@ -79,7 +79,7 @@ PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscS
 
     if (found < 0) break;
     box = found;
-    CellAround(L->domain, box, VpMeshIsAdaptive(mesh) ? smallest : VpShapeOf(L, box)->bits, point, coord);
+    CellAround(L->domain, box, VpMeshIsAdaptive(mesh) ? smallest : VpHalvingsOf(L, box)->bits, point, coord);
     if (VpMeshIsAdaptive(mesh)) position[*outside] = VpCurvePositionOf(mesh->dim, box, coord, deepest);
     else at[*outside] = NodeOf(mesh, VpLatticeEncode(L, box, coord));
   }

@@ -37,7 +37,7 @@ static inline Class *ClassAt(const Rule *rule, int32_t tree, int d)
 
 static inline int BitsOf(const Rule *rule, int32_t tree, int d)
 {
-  return VpShapeOf(rule->fine, tree)->bits[d];
+  return VpHalvingsOf(rule->fine, tree)->bits[d];
 }
 
 /* whether a tree's cells have a regular vertex, if there is one of them along the directions that are bits of `thin` */

@@ -45,7 +45,7 @@ static int FlatOf(VpLattice L, int32_t box)
 {
   int flat = 0;
 
-  for (int d = 0; d < L->domain->dim; d++) flat |= (VpShapeOf(L, box)->bits[d] == 0) << d;
+  for (int d = 0; d < L->domain->dim; d++) flat |= (VpHalvingsOf(L, box)->bits[d] == 0) << d;
   return flat;
 }
 
@@ -204,8 +204,8 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
 
 int VpTreeColorAt(VpLattice L, const VpTreeColoring *colors, int32_t box, const int32_t vertex[])
 {
-  const VpShape *shape = VpShapeOf(L, box);
-  int            site = 0;
+  const VpHalvings *shape = VpHalvingsOf(L, box);
+  int               site = 0;
 
   for (int d = 0; d < L->domain->dim; d++) {
     const int32_t at = vertex[d];

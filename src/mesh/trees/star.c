@@ -41,7 +41,7 @@ static int64_t LatticeBeyond(const void *context, int64_t cell, int side, int *t
 {
   const VpLattice L = (VpLattice)context;
   const int32_t   box = VpLatticeBox(L, cell);
-  const int64_t   mask = VpShapeOf(L, box)->mask[side / 2], i = cell - VpLatticeStart(L, box);
+  const int64_t   mask = VpHalvingsOf(L, box)->mask[side / 2], i = cell - VpLatticeStart(L, box);
 
   if ((i & mask) == (side % 2 ? mask : 0)) *turn = VpDomainTurn(L->domain, box, side);
   return VpLatticeMove(L, cell, side);

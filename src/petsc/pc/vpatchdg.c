@@ -204,9 +204,9 @@ static PetscErrorCode ViewTrees(VpLattice L, PetscViewer viewer)
   int64_t range[2] = {INT64_MAX, 0};
 
   PetscFunctionBegin;
-  for (int32_t i = 0; i < L->nshape; i++) {
-    range[0] = PetscMin(range[0], (int64_t)1 << L->shape[i].shift);
-    range[1] = PetscMax(range[1], (int64_t)1 << L->shape[i].shift);
+  for (int32_t i = 0; i < L->nhalvings; i++) {
+    range[0] = PetscMin(range[0], (int64_t)1 << L->halvings[i].shift);
+    range[1] = PetscMax(range[1], (int64_t)1 << L->halvings[i].shift);
   }
   if (range[0] < range[1]) PetscCall(PetscViewerASCIIPrintf(viewer, " (%" PRId64 " to %" PRId64 " a tree)", range[0], range[1]));
   else PetscCall(PetscViewerASCIIPrintf(viewer, " (%" PRId64 " a tree)", range[0]));
