@@ -15,7 +15,7 @@ typedef struct {
   const VpGivenSides       *given;
   const double             *u, *f; /* solution and source at points */
   int                       dim, n, size, face;
-  double                    gauss[VP_MAX_N];
+  double                    gauss[VP_MAX_N], root[CELL]; /* root [size]: of the points' weights */
   VpMetricBasis             t;
   double                   *sides; /* [nface][2 dim][u, outward flux, G_dd][face] the first two times the root of the point's weight */
   PetscReal                *eta;
@@ -29,16 +29,6 @@ static double *SideOf(const Estimate *e, int32_t cell, int side)
 static double NumberAt(const VpMetricView *m, const void *from, size_t at)
 {
   return m->precision == VP_DOUBLE ? ((const double *)from)[at] : (double)((const float *)from)[at];
-}
-
-/* the root of the weight of point i of a cell, or of a side */
-static double RootAt(const Estimate *e, int i)
-{
-  return VpPointWeight(e->dim, e->n, e->t.weight, i);
-}
-static double SideRootAt(const Estimate *e, int i)
-{
-  return e->t.weight[i % e->n] * (e->dim == 3 ? e->t.weight[i / e->n] : 1);
 }
 
 /* G_dd of a box where the coefficient is a */
@@ -60,38 +50,38 @@ static int ComponentsOf(const Estimate *e)
   return e->m ? e->m->components : 1;
 }
 
-/* entry (d, j) of G at point i of a cell */
-static double EntryAt(const Estimate *e, int32_t cell, int d, int j, int i)
+/* to [size] = entry (d, j) of G at the points of a cell */
+static void FindEntries(const Estimate *e, int32_t cell, int d, int j, double to[])
 {
   const VpMetricView *m = e->m;
-  const int           c = VpMetricEntry(e->dim, ComponentsOf(e), d, j);
-  const size_t        number = (size_t)cell, components = (size_t)ComponentsOf(e), size = (size_t)e->size;
+  const int           components = ComponentsOf(e), c = VpMetricEntry(e->dim, components, d, j);
+  const size_t        number = (size_t)cell, size = (size_t)e->size, first = (number * (size_t)components + (size_t)c) * size;
+  double              one = 0;
 
-  if (!m) return EntryOfBox(e, cell, d, VpProblemCoefficient(e->problem, cell, d));
-  if (!m->shape) return NumberAt(m, m->cell, (number * components + (size_t)c) * size + (size_t)i);
-  return m->shape[number * (size_t)VpMetricShape(e->dim, m->components) + (size_t)c] *
-         (m->cell ? NumberAt(m, m->cell, number * size + (size_t)i) : 1);
+  if (!m) one = EntryOfBox(e, cell, d, VpProblemCoefficient(e->problem, cell, d));
+  else if (m->shape) one = m->shape[number * (size_t)VpMetricShape(e->dim, components) + (size_t)c];
+  for (size_t i = 0; i < size; i++) {
+    if (!m || (m->shape && !m->cell)) to[i] = one;
+    else to[i] = m->shape ? one * NumberAt(m, m->cell, number * size + i) : NumberAt(m, m->cell, first + i);
+  }
 }
 
-/* H_dd at point t of a side; of a box G_dd */
+/* H_dd at point t of a side */
 static double WeighedAt(const Estimate *e, int32_t cell, int side, int t)
 {
   const VpMetricView *m = e->m;
-  size_t              rows, first;
-
-  if (!m) return EntryAt(e, cell, side / 2, side / 2, 0);
-  rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
-  first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
+  const size_t        rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
+  const size_t        first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
   return NumberAt(m, m->side, first + (size_t)(t % m->spread));
 }
 
-/* 1 / sqrt(|det J|) at a point of a cell */
-static double ScaleAt(const Estimate *e, int32_t cell, int i)
+/* to [size] = 1 / sqrt(|det J|) at the points of a cell */
+static void FindScales(const Estimate *e, int32_t cell, double to[])
 {
   const VpMetricView *m = e->m;
+  const double        one = m ? m->scale[cell] : 1 / sqrt(VpGeometryVolume(e->mesh->geometry, cell));
 
-  if (!m) return 1 / sqrt(VpGeometryVolume(e->mesh->geometry, cell));
-  return m->scale[cell] * (m->factor ? NumberAt(m, m->factor, (size_t)cell * (size_t)e->size + (size_t)i) : 1);
+  for (int i = 0; i < e->size; i++) to[i] = m && m->factor ? one * NumberAt(m, m->factor, (size_t)cell * (size_t)e->size + (size_t)i) : one;
 }
 
 /* to += D from along direction d of the n^dim numbers of a cell */
@@ -124,14 +114,16 @@ static void ExtrapolateToSide(const Estimate *e, int side, const double from[], 
 static void FindFlux(const Estimate *e, int32_t cell, const double z[], double flux[])
 {
   const PetscBool full = (PetscBool)(ComponentsOf(e) > e->dim);
-  double          slope[CELL];
+  double          slope[CELL], entry[CELL];
 
   memset(flux, 0, (size_t)(e->dim * e->size) * sizeof(double));
   for (int j = 0; j < e->dim; j++) {
     memset(slope, 0, (size_t)e->size * sizeof(double));
     AddDerivative(e, j, z, slope);
     for (int d = 0; d < e->dim; d++) {
-      for (int i = 0; i < e->size && (d == j || full); i++) flux[d * e->size + i] += EntryAt(e, cell, d, j, i) * slope[i];
+      if (d != j && !full) continue;
+      FindEntries(e, cell, d, j, entry);
+      for (int i = 0; i < e->size; i++) flux[d * e->size + i] += entry[i] * slope[i];
     }
   }
 }
@@ -140,21 +132,22 @@ static void FindFlux(const Estimate *e, int32_t cell, const double z[], double f
 static double CellNorm(const Estimate *e, int32_t cell, const double z[], const double flux[])
 {
   const double *f = e->f + (size_t)cell * (size_t)e->size, *mass = e->m ? e->m->mass : NULL;
-  double        divergence[CELL] = {0}, r[CELL], volume = 0, most = 0;
+  double        divergence[CELL] = {0}, r[CELL], scale[CELL], volume = 0, most = 0;
 
   for (int d = 0; d < e->dim; d++) {
     double mean = 0;
 
-    for (int i = 0; i < e->size; i++) mean += PetscSqr(RootAt(e, i)) * EntryAt(e, cell, d, d, i);
+    FindEntries(e, cell, d, d, r);
+    for (int i = 0; i < e->size; i++) mean += PetscSqr(e->root[i]) * r[i];
     most = PetscMax(most, mean);
     if (!e->exact->a) AddDerivative(e, d, flux + d * e->size, divergence);
   }
+  FindScales(e, cell, scale);
   for (int i = 0; i < e->size; i++) {
-    const double scale = ScaleAt(e, cell, i);
-    const double c = mass ? mass[(size_t)cell * (size_t)e->size + (size_t)i] * scale * scale : e->m ? 0 : e->problem->reaction;
+    const double c = mass ? mass[(size_t)cell * (size_t)e->size + (size_t)i] * scale[i] * scale[i] : e->m ? 0 : e->problem->reaction;
 
-    volume += PetscSqr(RootAt(e, i) / scale);
-    r[i] = (RootAt(e, i) * f[i] - c * z[i]) / scale + scale * divergence[i];
+    volume += PetscSqr(e->root[i] / scale[i]);
+    r[i] = (e->root[i] * f[i] - c * z[i]) / scale[i] + scale[i] * divergence[i];
   }
   return sqrt(volume / most) / (e->n - 1) * VpNorm(e->size, r);
 }
@@ -166,21 +159,20 @@ static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end
   double          z[CELL], flux[3 * CELL];
 
   for (int32_t cell = begin; cell < end; cell++) {
-    for (int i = 0; i < e->size; i++) {
-      z[i] = RootAt(e, i) * e->u[(size_t)cell * (size_t)e->size + (size_t)i];
-    }
+    for (int i = 0; i < e->size; i++) z[i] = e->root[i] * e->u[(size_t)cell * (size_t)e->size + (size_t)i];
     FindFlux(e, cell, z, flux);
     e->eta[cell] = hypot(e->exact->a ? e->eta[cell] : 0, CellNorm(e, cell, z, flux));
     for (int side = 0; side < 2 * e->dim; side++) {
       const double factor =
         (side % 2 ? 1 : -1) * (e->exact->a ? TraceOf(e, cell, side) / VpProblemCoefficient(e->problem, cell, side / 2) : 1);
-      double *to = SideOf(e, cell, side);
+      const double entry = e->m ? 0 : EntryOfBox(e, cell, side / 2, VpProblemCoefficient(e->problem, cell, side / 2));
+      double      *to = SideOf(e, cell, side);
 
       ExtrapolateToSide(e, side, z, to);
       ExtrapolateToSide(e, side, flux + side / 2 * e->size, to + e->face);
       for (int t = 0; t < e->face; t++) {
         to[e->face + t] *= factor;
-        to[2 * e->face + t] = WeighedAt(e, cell, side, t);
+        to[2 * e->face + t] = e->m ? WeighedAt(e, cell, side, t) : entry;
       }
     }
   }
@@ -199,15 +191,14 @@ static double SideNorm(const Estimate *e, const double G[], const double flux[],
   return hypot(VpNorm(e->face, r[0]), VpNorm(e->face, r[1]));
 }
 
-/* G_dd of a face: the larger H_dd of both sides; between boxes the harmonic mean of their coefficients by the smaller width, times the area
-   of the face. cell, side: of the first one */
-static double EntryOnFace(const Estimate *e, const int32_t cell[2], int side, double own, double other)
+/* G_dd of the face of two boxes, from theirs: the harmonic mean of their coefficients by the smaller width, times the area of the face.
+   cell, side: of the first one */
+static double EntryOfBoxes(const Estimate *e, const int32_t cell[2], int side, double own, double other)
 {
   const VpGeometry g = e->mesh->geometry;
   const double     h[2] = {VpGeometrySize(g, cell[0], side / 2), VpGeometrySize(g, cell[1], side / 2)};
   const double     area[2] = {VpGeometryArea(g, cell[0], side), VpGeometryArea(g, cell[1], side)};
 
-  if (e->m) return PetscMax(own, other);
   return VpHarmonicMean(own * h[0] / area[0], other * h[1] / area[1]) / PetscMin(h[0], h[1]) * PetscMin(area[0], area[1]);
 }
 
@@ -215,6 +206,7 @@ static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
 {
   const int     turn = VpMeshTurn(e->mesh, cell, side);
   const double *own = SideOf(e, cell, side), *other = SideOf(e, next, VpTurnSide(side, turn));
+  const double  boxes = e->m ? 0 : EntryOfBoxes(e, (int32_t[]){cell, next}, side, own[2 * e->face], other[2 * e->face]);
   double        G[FACE], flux[FACE], jump[FACE];
 
   for (int t = 0; t < e->face; t++) {
@@ -222,7 +214,7 @@ static double FaceNorm(const Estimate *e, int32_t cell, int side, int32_t next)
 
     jump[t] = own[t] - other[there];
     flux[t] = own[e->face + t] + other[e->face + there];
-    G[t] = EntryOnFace(e, (int32_t[]){cell, next}, side, own[2 * e->face + t], other[2 * e->face + there]);
+    G[t] = e->m ? PetscMax(own[2 * e->face + t], other[2 * e->face + there]) : boxes;
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
@@ -254,9 +246,9 @@ static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t 
   const int     fine = hang->kind == VP_FACE_FINE, there = VpTurnSide(hang->side, hang->turn);
   const int32_t cell[2] = {fine ? hang->cell[0] : hang->cell[1 + half], hang->cell[fine]};
   const double *own = SideOf(e, cell[0], fine ? hang->side : there), *other = SideOf(e, cell[1], fine ? there : hang->side);
-  const double *H =
-    e->m ? e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face) : other + 2 * e->face;
-  double G[FACE], flux[FACE], jump[FACE];
+  const double  boxes = e->m ? 0 : EntryOfBoxes(e, cell, hang->side, own[2 * e->face], other[2 * e->face]);
+  const double *H = e->m ? e->m->part + (size_t)part * (size_t)((VpMetricRows(e->dim, e->m->components) + 1) * e->face) : NULL;
+  double        G[FACE], flux[FACE], jump[FACE];
 
   TakeHalf(e, half, other, jump);
   TakeHalf(e, half, other + e->face, flux);
@@ -265,7 +257,7 @@ static double PartNorm(const Estimate *e, const VpFace *hang, int half, int32_t 
 
     jump[t] -= own[p];
     flux[t] = flux[t] / (1 << (e->dim - 1)) + own[e->face + p];
-    G[t] = EntryOnFace(e, cell, hang->side, own[2 * e->face + p], H[t]);
+    G[t] = H ? PetscMax(own[2 * e->face + p], H[t]) : boxes;
   }
   return SideNorm(e, G, flux, jump) / PETSC_SQRT2;
 }
@@ -337,7 +329,7 @@ static PetscErrorCode BoundaryNorm(const Estimate *e, int32_t cell, int side, in
   FindBoundary(e, cell, side, kind, place, &b);
   FindPoints(e, cell, side, points, normal);
   for (int t = 0; t < e->face; t++) {
-    const double root = SideRootAt(e, t);
+    const double root = e->t.weight[t % e->n] * (e->dim == 3 ? e->t.weight[t / e->n] : 1);
     PetscScalar  g = 0;
 
     if (kind == VP_GIVEN_VALUE) {
@@ -392,6 +384,7 @@ PetscErrorCode DMVPatchDGEstimateResiduals(DM dm, Vec u, Vec f, const VpPointCoe
   e.size = e.n * e.face;
   each = (size_t)(6 * e.dim * e.face);
   VpGauss(e.n, e.gauss, weight);
+  for (int i = 0; i < e.size; i++) e.root[i] = VpPointWeight(e.dim, e.n, e.t.weight, i);
   PetscCall(PetscMalloc1((size_t)e.mesh->nface * each + 1, &e.sides));
   PetscCall(VecGetArrayRead(u, &e.u));
   PetscCall(VecGetArrayRead(f, &e.f));
