@@ -1,13 +1,28 @@
 /* Between values at nodes and values of cells. A node's sum has the order of its places, so results do not depend on the launch. */
 #include "device/kernel.cuh"
 
+static __device__ __forceinline__ double ValueOf(const double *of_node, const double *nodes, int32_t k)
+{
+  return k < 0 ? 0 : (of_node ? of_node[k] : 1) * nodes[k];
+}
+
+/* A thread has a value of a cell. */
 static __global__ void __launch_bounds__(VP_THREADS) GatherNodes(const __grid_constant__ VpNodeView view, size_t n, const double *of_cell,
                                                                  const double *of_node, const double *nodes, double *cells)
 {
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
-    const int32_t k = view.node[i];
+  for (size_t at = blockIdx.x * (size_t)blockDim.x + threadIdx.x; at < n; at += (size_t)gridDim.x * blockDim.x) {
+    const int32_t  cell = at / view.ndof, i = at % view.ndof;
+    const int32_t *node = view.node + (size_t)cell * view.places;
+    double         sum = 0, share;
 
-    cells[i] = k < 0 ? 0 : of_cell[i / view.ndof] * (of_node ? of_node[k] : 1) * nodes[k];
+    if (view.wide) {
+      for (int m = 0; m < view.ndof; m++) {
+        const int place = VpWidePlace(view.dim, i, m, &share);
+
+        sum += share * ValueOf(of_node, nodes, node[place]);
+      }
+    } else sum = ValueOf(of_node, nodes, node[i]);
+    cells[at] = of_cell[cell] * sum;
   }
 }
 
@@ -18,9 +33,10 @@ static __global__ void __launch_bounds__(VP_THREADS)
     double sum = 0;
 
     for (int32_t i = view.start[k]; i < view.start[k + 1]; i++) {
-      const int32_t place = view.place[i];
+      const int32_t place = view.place[i], cell = place / view.places;
+      const double *x = cells + (size_t)cell * view.ndof;
 
-      sum += of_cell[place / view.ndof] * cells[place];
+      sum += of_cell[cell] * (view.wide ? VpWideValue(view.dim, x, place % view.places) : x[place % view.places]);
     }
     nodes[k] = of_node ? of_node[k] * sum : sum;
   }

@@ -257,6 +257,104 @@ static PetscErrorCode all_is_read_off(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Cells are as wide as two distances of points, where points come in pairs. */
+static PetscErrorCode wide_cells_take_as_few_iterations(void)
+{
+  static const struct {
+    Stencil     s;
+    const char *options;
+    PetscBool   wide;
+    double      most;
+  } cases[] = {{{2, ALL(ROWS), {33, 65, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 7.5},
+               {{2, ALL(OUTSIDE), {31, 63, 1}, {1, 1.2, 1}, PETSC_FALSE, 1e3, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{2, {NATURAL, AROUND, ROWS}, {33, 32, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 7.5},
+               {{3, {OUTSIDE, NATURAL, ROWS}, {15, 17, 13}, {1, 1, 1}, PETSC_FALSE, 1e-3, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_TRUE, 1, NULL, NULL},
+                "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric -pc_vpatchdg_cells wide -pc_vpatchdg_jacobi both ",
+                PETSC_TRUE,
+                8},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block}, FGMRES, PETSC_TRUE, 8},
+               {{2, ALL(ROWS), {34, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1.3, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES "-pc_vpatchdg_cells narrow", PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES "-pc_vpatchdg_jacobi after", PETSC_FALSE, 7.5}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    double    nu = 0;
+    PetscBool said;
+
+    PetscCall(Measure(&cases[i].s, cases[i].options, "cells are two distances wide", &nu, &said));
+    TapOk((PetscBool)(said == cases[i].wide && nu < cases[i].most), "wide_cells_take_as_few_iterations, case %d, %s: %.2f", (int)i,
+          said ? "wide" : "narrow", nu);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (y, M x) = (M^T y, x) for cells that are wide, also where other rows couple with those of the identity */
+static PetscErrorCode wide_cells_have_a_transpose(void)
+{
+  const Stencil s = {.dim = 2, .kind = {ROWS, NATURAL, ROWS}, .n = {17, 17, 1}, .h = {1, 1, 1}, .scale = 1};
+  PetscScalar   one, other;
+  KSP           ksp;
+  PC            pc;
+  Mat           A;
+  Vec           x, y, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateKSP(&s, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x, &z));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(TestRandom(x, PETSC_FALSE));
+  PetscCall(VecCopy(x, y));
+  PetscCall(VecShift(y, 0.3));
+  PetscCall(VecPointwiseMult(y, y, y));
+  PetscCall(PCApply(pc, x, z));
+  PetscCall(VecDot(z, y, &one));
+  PetscCall(PCApplyTranspose(pc, y, z));
+  PetscCall(VecDot(z, x, &other));
+  TapOk((PetscBool)(PetscAbsScalar(one - other) <= 1e-10 * PetscAbsScalar(one)), "wide_cells_have_a_transpose: %.3e",
+        (double)(one - other));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode cells_that_cannot_be_wide_are_refused(void)
+{
+  static const struct {
+    Stencil     s;
+    const char *jacobi, *text;
+  } cases[] = {{{2, ALL(ROWS), {16, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "not all cells come in pairs"},
+               {{2, ALL(CENTERS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "centers of cells"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 2, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "distances of points differ"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, Waves, NULL}, "auto", "the coefficient varies"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "none", "has to be auto or both"}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    KSP ksp;
+    PC  pc;
+
+    PetscCall(CreateKSP(&cases[i].s, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
+    PetscCall(SetByOption(pc, "-pc_vpatchdg_jacobi", cases[i].jacobi));
+    Refused(KSPSetUp(ksp), cases[i].text, cases[i].text);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* An entry more in the middle of the grid, which makes the matrix another one. */
 static PetscErrorCode ComputeOther(KSP ksp, Mat A, Mat P, void *ctx)
 {
@@ -347,6 +445,9 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(LossesAreExpected());
   PetscCall(bad_matrices_are_refused());
   PetscCall(points_are_asked_for());
+  PetscCall(wide_cells_take_as_few_iterations());
+  PetscCall(wide_cells_have_a_transpose());
+  PetscCall(cells_that_cannot_be_wide_are_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

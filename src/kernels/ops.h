@@ -111,14 +111,43 @@ typedef struct {
   PetscErrorCode (*places)(int dim, const VpCellMaps *, const VpPlaces *, int side, const VpMapGrid *, const VpPlaceNumbers *to);
 } VpMakers;
 
-/* The nodes of own cells: nodes that several cells have are one. Values of cells are [ncell][ndof], those of nodes [nnode]. */
+/* The nodes of own cells: nodes that several cells have are one. Values of cells are [ncell][ndof], those of nodes [nnode]. A cell has as
+   many places as values unless it is wide: of degree 1, with a third place in the middle along every direction, where functions have the
+   mean of both ends. */
 typedef struct {
   int32_t        ncell, nnode;
-  int            ndof;
-  const int32_t *node;  /* [ncell][ndof] the node at a place of a cell, -1: none */
+  int            dim, ndof, places;
+  int            wide;
+  const int32_t *node;  /* [ncell][places] the node at a place of a cell, -1: none */
   const int32_t *start; /* [nnode + 1] the places of node i are place[start[i]], ..., ascending */
-  const int32_t *place; /* [start[nnode]] number of the place, ndof cell + its number in the cell */
+  const int32_t *place; /* [start[nnode]] number of the place, places cell + its number in the cell */
 } VpNodeView;
+/* the value at a place of a wide cell, which has the values x [2^dim] at its corners */
+VP_SIZE double VpWideValue(int dim, const double *x, int place)
+{
+  int    low = 0, middle = 0, n = 1;
+  double sum = 0;
+
+  for (int d = 0; d < dim; d++, place /= 3) {
+    low |= (place % 3 == 2) << d;
+    middle |= (place % 3 == 1) << d;
+  }
+  sum = x[low];
+  for (int m = middle; m; m = (m - 1) & middle, n++) sum += x[low | m];
+  return sum / n;
+}
+/* The adjoint adds to corner i the values at 2^dim places: number m, in the middle along the directions of the bits of m, times *share. */
+VP_SIZE int VpWidePlace(int dim, int i, int m, double *share)
+{
+  int place = 0;
+
+  *share = 1;
+  for (int d = dim - 1; d >= 0; d--) {
+    place = 3 * place + (m >> d & 1 ? 1 : 2 * (i >> d & 1));
+    *share *= m >> d & 1 ? 0.5 : 1;
+  }
+  return place;
+}
 
 /* A piece of work whose launches are replayed as one. It is zero at first. */
 typedef struct {
@@ -182,9 +211,10 @@ typedef struct {
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
      diagonal entry of these rows of (A + weight[0] e e^T)^-1 */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
-  /* cells[place] = of_cell[cell] of_node[node] nodes[node], 0 where there is no node; of_node NULL: 1. In double precision */
+  /* cells[value] = of_cell[cell] of_node[node] nodes[node], 0 where there is no node; of_node NULL: 1. In double precision. The value of a
+     wide cell's corner is the sum over its places, by the adjoint of VpWideValue(). */
   PetscErrorCode (*gather)(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
-  /* nodes[node] = of_node[node] times the sum of of_cell[cell] cells[place] over the node's places, in their order */
+  /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order */
   PetscErrorCode (*scatter)(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
   /* The following slots are NULL on the host. */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */

@@ -20,7 +20,7 @@ typedef struct {
 
 static size_t CountPlaces(VpNodes nodes)
 {
-  return (size_t)nodes->mesh->nown * (size_t)nodes->view.ndof;
+  return (size_t)nodes->mesh->nown * (size_t)nodes->view.places;
 }
 
 /* the beginning of the range of n items on which thread i works */
@@ -44,7 +44,7 @@ static PetscErrorCode ReportPlace(const Lists *w, const char what[], PetscInt of
   const VpNodes   nodes = w->nodes;
   const MPI_Comm  comm = nodes->mesh->comm;
   const PetscBool here = (PetscBool)(w->bad < INT64_MAX);
-  PetscInt64      found[3] = {here ? w->given[w->bad] : 0, here ? w->bad % nodes->view.ndof : 0, here ? w->bad / nodes->view.ndof : 0};
+  PetscInt64      found[3] = {here ? w->given[w->bad] : 0, here ? w->bad % nodes->view.places : 0, here ? w->bad / nodes->view.places : 0};
   PetscMPIInt     first;
   char            text[256];
 
@@ -62,9 +62,9 @@ static PetscErrorCode ReportPlace(const Lists *w, const char what[], PetscInt of
 static void CopyCells(void *context, int32_t piece, int32_t from, int32_t to)
 {
   Lists       *w = (Lists *)context;
-  const size_t ndof = (size_t)w->nodes->view.ndof;
+  const size_t each = (size_t)w->nodes->view.places;
 
-  for (size_t i = (size_t)from * ndof; i < (size_t)to * ndof; i++) {
+  for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) {
     w->nodes->node[i] = (int32_t)w->given[i];
     if (w->given[i] >= -1 && w->given[i] < w->N) continue;
     KeepLeast(&w->bad, (int64_t)i);
@@ -105,9 +105,9 @@ static int32_t NumberOf(const Lists *w, PetscInt entry)
 static void NumberCells(void *context, int32_t piece, int32_t from, int32_t to)
 {
   const Lists *w = (Lists *)context;
-  const size_t ndof = (size_t)w->nodes->view.ndof;
+  const size_t each = (size_t)w->nodes->view.places;
 
-  for (size_t i = (size_t)from * ndof; i < (size_t)to * ndof; i++) w->nodes->node[i] = NumberOf(w, w->given[i]);
+  for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) w->nodes->node[i] = NumberOf(w, w->given[i]);
 }
 
 /* Finds the entries of other ranks. */
@@ -195,10 +195,10 @@ static PetscErrorCode ListPlaces(VpNodes nodes)
 /* x [dim] = the point of a place, size [dim] that of its cell */
 static void FindPoint(VpNodes nodes, int32_t place, PetscReal x[3], PetscReal size[3])
 {
-  const int n = nodes->degree + 1;
-  int       i = place % nodes->view.ndof;
+  const int n = nodes->wide ? 3 : nodes->degree + 1;
+  int       i = place % nodes->view.places;
 
-  VpGeometryBounds(nodes->mesh->geometry, place / nodes->view.ndof, x, size);
+  VpGeometryBounds(nodes->mesh->geometry, place / nodes->view.places, x, size);
   for (int d = 0; d < nodes->mesh->dim; d++, i /= n) x[d] += size[d] * nodes->point[i % n];
 }
 

@@ -26,7 +26,7 @@ static PetscErrorCode PlaceView(VpNodes nodes)
   const size_t n = (size_t)v->ncell * (size_t)v->ndof;
 
   PetscFunctionBegin;
-  PetscCall(VpShowArray(&nodes->arrays, nodes->node, n, "element restriction", &v->node));
+  PetscCall(VpShowArray(&nodes->arrays, nodes->node, (size_t)v->ncell * (size_t)v->places, "element restriction", &v->node));
   PetscCall(VpShowArray(&nodes->arrays, nodes->start, (size_t)v->nnode + 1, "element restriction", &v->start));
   PetscCall(VpShowArray(&nodes->arrays, nodes->place, (size_t)nodes->start[v->nnode], "element restriction", &v->place));
   if (VpIsDevice(nodes->backend)) PetscCall(PetscFree(nodes->node));
@@ -54,11 +54,15 @@ PetscErrorCode VpNodesCreate(VpMesh mesh, const VpNodesGiven *given, const VpBac
   nodes->refct = 1;
   nodes->mesh = VpReference(mesh);
   nodes->degree = given->degree;
-  if (given->point) PetscCall(PetscArraycpy(nodes->point, given->point, given->degree + 1));
+  nodes->wide = given->wide;
+  if (given->wide) VpGaussLobatto(2, nodes->point);
+  else if (given->point) PetscCall(PetscArraycpy(nodes->point, given->point, given->degree + 1));
   else VpGaussLobatto(given->degree, nodes->point);
   nodes->backend = backend;
   nodes->arrays = (VpArrays){.backend = backend, .precision = VP_DOUBLE};
-  nodes->view = (VpNodeView){.ncell = mesh->nown, .ndof = (int)PetscPowInt(given->degree + 1, mesh->dim)};
+  nodes->view = (VpNodeView){.ncell = mesh->nown, .dim = mesh->dim, .ndof = (int)PetscPowInt(given->degree + 1, mesh->dim)};
+  nodes->view.wide = given->wide;
+  nodes->view.places = given->wide ? (int)PetscPowInt(3, mesh->dim) : nodes->view.ndof;
   error = FillNodes(nodes, given, layout);
   if (error) PetscCall(VpNodesDestroy(&nodes));
   PetscCall(error);

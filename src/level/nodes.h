@@ -1,10 +1,11 @@
 /* The element restriction: the nodes of cells, and how values move between vectors with an entry per node and vectors of a level.
 
-   A continuous function has the degree of the cells and is given by its values at their nodes, a grid of points. Let Z gather the
-   values of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell,
-   and N = Z^T T 1. Then N^-1 Z^T T P is the mean of the cells' values at a node, weighted by t, and the adjoint takes residuals of nodes to
-   those of cells. E = P^-1 Z, where P has the factor volume^-1/2, takes a continuous function to its coefficients in cells, and E^T A E is
-   the operator on continuous functions. */
+   A continuous function has the degree of the cells and is given by its values at their nodes, a grid of points. Let Z gather the values
+   of the cells' nodes, P take coefficients of a cell to values at its nodes (VpProblem.nodal), T have a weight t of every cell, and N =
+   Z^T T 1. Wide cells, of degree 1, have nodes at 3 points along every direction, and P takes a function to its values there. Then N^-1
+   Z^T T P is the mean of the cells' values at a node, weighted by t, and the adjoint takes residuals of nodes to those of cells. E = P^-1
+   Z, where P has the factor volume^-1/2, takes a continuous function to its coefficients in cells, and E^T A E is the operator on
+   continuous functions. */
 #pragma once
 #include "level.h"
 
@@ -13,22 +14,24 @@ struct VpNodes_ {
   int              refct;
   VpMesh           mesh;
   int              degree;
-  double           point[VP_MAX_N]; /* [n] places of nodes along each direction of the cell [0,1]^dim */
+  PetscBool        wide;
+  double           point[VP_MAX_N]; /* places of nodes along each direction of the cell [0,1]^dim: degree + 1 or, of wide cells, 3 */
   const VpBackend *backend;
   PetscInt         rows;                 /* own entries of vectors of nodes */
   PetscSF          sf;                   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
   int32_t         *node, *start, *place; /* those of the view on the host; node: NULL where the view's is on a device */
   VpNodeView       view;
   const double    *root;  /* volume^1/2 [nown] */
-  double          *cells; /* [nown][n^dim] values at the cells' nodes, on the backend */
+  double          *cells; /* [nown][n^dim] values of cells, on the backend */
   double          *nodes; /* [nnode] on several ranks: values of nodes, on the backend */
   VpArrays         arrays;
 };
 /* What cells have. */
 typedef struct {
   int             degree;
-  const double   *point; /* [n]; NULL: the Gauss-Lobatto points */
-  const PetscInt *node;  /* [nown][n^dim], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
+  PetscBool       wide;  /* Cells are wide. */
+  const double   *point; /* [n]; NULL: the Gauss-Lobatto points. Cells that are wide have their own. */
+  const PetscInt *node;  /* [nown][places], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
   PetscBool       known; /* `node` is of VpNodesNumber() and needs no check. */
 } VpNodesGiven;
 /* Collective. Errors on all ranks: an entry that does not exist, an entry for two different points of the domain. */
@@ -48,7 +51,7 @@ typedef struct {
 PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, PetscBool used[]);
 PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *);
 /* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry.
-   point [n]: places of the nodes along each direction */
+   point [n]: places of the nodes along each direction. Where cells are wide, functions are those of cells half as wide. */
 PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, const double point[], double diagonal[]);
 /* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
 PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);

@@ -8,6 +8,7 @@ enum { PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
 /* the matrices of one direction in the basis of the nodes, on [0,1] */
 typedef struct {
   int    dim, n, ndof;
+  int    wide;  /* The forms are those of the halves of wide cells. */
   double slope; /* of the last node's function at the upper end */
   double stiff[VP_MAX_N * VP_MAX_N], mass[VP_MAX_N * VP_MAX_N];
 } Forms;
@@ -91,7 +92,7 @@ static void SumWeights(void *context, int32_t piece, int32_t first, int32_t last
 
   for (int32_t k = first; k < last; k++) {
     w->sum[k] = 0;
-    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->t[nodes->place[i] / nodes->view.ndof];
+    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->t[nodes->place[i] / nodes->view.places];
   }
 }
 
@@ -124,15 +125,30 @@ PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *means)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* at [3] of place i, in a wide cell of that half which is lower along every direction. Returns in how many halves the place is. */
+static int FindAt(const Forms *f, int i, int at[3])
+{
+  const int n = f->wide ? 3 : f->n;
+  int       halves = 1;
+
+  for (int d = 0; d < 3; d++, i /= n) {
+    at[d] = i % n;
+    if (!f->wide) continue;
+    halves *= at[d] == 1 ? 2 : 1;
+    at[d] /= 2;
+  }
+  return halves;
+}
+
 /* of the places of a cell: entry i of the diagonal of sum_d g_d K_d x M x M, and of reaction times the mass */
 static double FindEntry(const Forms *f, const double g[], double reaction, int i)
 {
-  const int at[3] = {i % f->n, i / f->n % f->n, i / (f->n * f->n)};
-  double    sum = reaction, mass[3] = {1, 1, 1};
+  double sum = reaction, mass[3] = {1, 1, 1};
+  int    at[3], halves = FindAt(f, i, at);
 
   for (int d = 0; d < f->dim; d++) mass[d] = f->mass[at[d] * (f->n + 1)];
   for (int d = 0; d < f->dim; d++) sum += g[d] * f->stiff[at[d] * (f->n + 1)] / mass[d];
-  return sum * mass[0] * mass[1] * mass[2];
+  return halves * sum * mass[0] * mass[1] * mass[2];
 }
 
 /* what the condition on a side adds to the diagonal of a cell at place i, which lies on it */
@@ -140,15 +156,16 @@ static double FindSide(const Sums *w, int32_t cell, int side, int i)
 {
   const Forms       *f = &w->forms;
   const VpDomain     domain = w->nodes->mesh->geometry->domain;
-  const int          d = side / 2, at[3] = {i % f->n, i / f->n % f->n, i / (f->n * f->n)};
+  const int          d = side / 2;
   const int32_t      beyond = VpMeshNeighbor(w->nodes->mesh, cell, side);
   const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
   double             add;
+  int                at[3], halves = FindAt(f, i, at);
 
   if (!VpIsBoundary(beyond)) return 0;
   add = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) - 2 * is->mean * f->slope;
-  add += VpGeometrySize(w->nodes->mesh->geometry, cell, d) * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
-  add *= w->g[4 * (size_t)cell + (size_t)d];
+  add += VpGeometrySize(w->nodes->mesh->geometry, cell, d) / (f->wide ? 2 : 1) * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
+  add *= halves * w->g[4 * (size_t)cell + (size_t)d];
   for (int e = 0; e < f->dim; e++) add *= e == d ? 1 : f->mass[at[e] * (f->n + 1)];
   return add;
 }
@@ -164,6 +181,8 @@ static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32
     FindStrengths(mesh, w->problem, c, g);
     g[3] = w->problem->reaction;
     for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
+    if (!w->forms.wide) continue;
+    for (int d = 0; d < 4; d++) g[d] *= (d < 3 ? 4. : 1.) / (1 << mesh->dim);
   }
 }
 
@@ -171,13 +190,13 @@ static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last
 {
   const Sums   *w = (Sums *)context;
   const VpNodes nodes = w->nodes;
-  const int     n = w->forms.n;
+  const int     n = nodes->wide ? 3 : w->forms.n;
 
   for (int32_t k = first; k < last; k++) {
     w->sum[k] = 0;
     for (int32_t p = nodes->start[k]; p < nodes->start[k + 1]; p++) {
-      const int32_t cell = nodes->place[p] / nodes->view.ndof;
-      const int     i = nodes->place[p] % nodes->view.ndof;
+      const int32_t cell = nodes->place[p] / nodes->view.places;
+      const int     i = nodes->place[p] % nodes->view.places;
       const double *g = w->g + 4 * (size_t)cell;
 
       w->sum[k] += FindEntry(&w->forms, g, g[3], i);
@@ -194,7 +213,8 @@ PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const do
   Sums w = {.nodes = nodes, .problem = problem};
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, point, problem->quadrature, &w.forms));
+  PetscCall(TabulateForms(nodes, nodes->wide ? NULL : point, problem->quadrature, &w.forms));
+  w.forms.wide = nodes->wide;
   PetscCall(PetscMalloc2(4 * (size_t)nodes->mesh->nown, &w.g, nodes->view.nnode, &w.sum));
   VpLoop(nodes->mesh->nown, FindCellStrengths, &w);
   VpLoop(nodes->view.nnode, SumEntries, &w);
@@ -303,7 +323,7 @@ PetscErrorCode VpNodesLargest(VpNodes nodes, const VpProblem *problem, double *m
   Forms        f;
 
   PetscFunctionBegin;
-  PetscCall(TabulateForms(nodes, nodes->point, problem->quadrature, &f));
+  PetscCall(TabulateForms(nodes, nodes->wide ? NULL : nodes->point, problem->quadrature, &f));
   *most = 0;
   for (int32_t c = 0; c < mesh->nown && nkind < MOST_KINDS; c++) {
     double g[3];

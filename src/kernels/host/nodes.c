@@ -1,18 +1,34 @@
 /* Between values at nodes and values of cells. */
 #include "host.h"
 
+/* the value of node k, -1: 0 */
+static inline double ValueOf(const double *of_node, const double *nodes, int32_t k)
+{
+  return k < 0 ? 0 : (of_node ? of_node[k] : 1) * nodes[k];
+}
+
+/* the value of corner i of a wide cell */
+static inline double AddPlaces(const VpNodeView *view, const int32_t node[], const double *of_node, const double *nodes, int i)
+{
+  double sum = 0, share;
+
+  for (int m = 0; m < view->ndof; m++) {
+    const int place = VpWidePlace(view->dim, i, m, &share);
+
+    sum += share * ValueOf(of_node, nodes, node[place]);
+  }
+  return sum;
+}
+
 PetscErrorCode VpHostGather(const VpNodeView *view, const double *of_cell, const double *of_node, const double *nodes, double *cells)
 {
   PetscFunctionBegin;
   for (int32_t c = 0; c < view->ncell; c++) {
-    const size_t   at = (size_t)c * (size_t)view->ndof;
-    const int32_t *node = view->node + at;
+    const int32_t *node = view->node + (size_t)c * (size_t)view->places;
+    double        *to = cells + (size_t)c * (size_t)view->ndof;
 
-    for (int i = 0; i < view->ndof; i++) {
-      const int32_t k = node[i];
-
-      cells[at + (size_t)i] = k < 0 ? 0 : of_cell[c] * (of_node ? of_node[k] : 1) * nodes[k];
-    }
+    for (int i = 0; i < view->ndof; i++)
+      to[i] = of_cell[c] * (view->wide ? AddPlaces(view, node, of_node, nodes, i) : ValueOf(of_node, nodes, node[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,7 +39,12 @@ PetscErrorCode VpHostScatter(const VpNodeView *view, const double *of_cell, cons
   for (int32_t k = 0; k < view->nnode; k++) {
     double sum = 0;
 
-    for (int32_t i = view->start[k]; i < view->start[k + 1]; i++) sum += of_cell[view->place[i] / view->ndof] * cells[view->place[i]];
+    for (int32_t i = view->start[k]; i < view->start[k + 1]; i++) {
+      const int32_t place = view->place[i], cell = place / view->places;
+      const double *x = cells + (size_t)cell * (size_t)view->ndof;
+
+      sum += of_cell[cell] * (view->wide ? VpWideValue(view->dim, x, place % view->places) : x[place % view->places]);
+    }
     nodes[k] = of_node ? of_node[k] * sum : sum;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

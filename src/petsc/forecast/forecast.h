@@ -31,7 +31,8 @@ double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* mesh and the operator's tables */
 double         VpVectorMemory(const VpSize *); /* one vector */
 VpBytes        VpCycleMemory(const VpSize *, const VpCycleOptions *);
-VpBytes        VpNodesMemory(const VpSize *, double rows); /* an element restriction and its vectors, which have these own rows */
+VpBytes        VpNodesMemory(const VpSize *, double rows, PetscBool wide); /* an element restriction, of wide cells or not, and its vectors,
+                                                                              which have these own rows */
 /* a rank's share of the free memory; negative: unknown. taken: bytes that the rank already has, which -vpatchdg_memory includes */
 PetscErrorCode VpMemoryThere(MPI_Comm, const VpBackend *, double taken, VpBytes *);
 const char    *VpBytesText(double, char text[VP_BYTES_TEXT]);

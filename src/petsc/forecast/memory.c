@@ -137,11 +137,12 @@ double VpVectorMemory(const VpSize *size)
 
 /* Lists of nodes and of places, weights, values at places and at nodes, vectors; on the host the entries as they were given,
    and those of a device as lists. */
-VpBytes VpNodesMemory(const VpSize *size, double rows)
+VpBytes VpNodesMemory(const VpSize *size, double rows, PetscBool wide)
 {
   enum { VECTORS = 7 };
-  const double cells = size->cells / size->ranks, places = VpUnknowns(size) / size->ranks;
-  const double work = places * (2 * sizeof(int32_t) + sizeof(double)) + cells * sizeof(double) +
+  const double cells = size->cells / size->ranks, values = VpUnknowns(size) / size->ranks;
+  const double places = wide ? cells * pow(3, size->dim) : values;
+  const double work = places * 2 * sizeof(int32_t) + values * sizeof(double) + cells * sizeof(double) +
                       rows * (sizeof(int32_t) + 2 * sizeof(double) + VECTORS * sizeof(PetscScalar));
   const double given = places * sizeof(PetscInt), lists = (places + rows) * sizeof(int32_t);
 

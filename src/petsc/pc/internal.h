@@ -15,11 +15,14 @@ typedef struct {
 
 /* what the points of a DMDA are */
 typedef enum { VP_POINTS_AUTO, VP_POINTS_NODES, VP_POINTS_CENTERS } VpPoints;
+/* how wide the cells of a DMDA are: from a point to the next one, or to the second next */
+typedef enum { VP_WIDTH_AUTO, VP_WIDTH_NARROW, VP_WIDTH_WIDE } VpWidth;
 
 typedef struct {
   VpPCBase       inverse;
   VpCycleOptions options;
   VpPoints       points;
+  VpWidth        width;
   PetscInt       pre, post; /* numbers of sweeps requested; pre PETSC_DECIDE: depends on the symmetry of the cycle */
   VpCycle        cycle;
   VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
@@ -50,6 +53,7 @@ enum {
   VP_PC_SYMMETRIC,
   VP_PC_JACOBI,
   VP_PC_POINTS,
+  VP_PC_WIDTH,
   VP_PC_CYCLE_TYPE,
   VP_PC_COLORS,
   VP_PC_CELL_SWEEPS,

@@ -57,11 +57,15 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   VpPCBase      *inverse = pc->data;
   VpStencil      stencil;
   VpStencilCells cells;
+  VpStencilAsked asked = {.points = PCVPatchDGData(pc)->points, .width = PCVPatchDGData(pc)->width, .prefix = ((PetscObject)pc)->prefix};
 
   PetscFunctionBegin;
+  asked.smooths = (PetscBool)(inverse->jacobi == VP_JACOBI_AUTO || (inverse->jacobi == VP_JACOBI_BOTH && asked.width == VP_WIDTH_WIDE));
   PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
-  PetscCall(VpStencilConvert(&stencil, PCVPatchDGData(pc)->points, ((PetscObject)pc)->prefix, &cells));
+  PetscCall(VpStencilConvert(&stencil, &asked, &cells));
   PetscCall(TakeRestriction(pc, cells.dm, cells.node));
+  inverse->continuous->wide = cells.wide;
+  inverse->continuous->known = PETSC_TRUE;
   inverse->continuous->centered = cells.centered;
   inverse->continuous->factor = stencil.factor;
   stencil.factor = NULL;

@@ -23,6 +23,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_POINTS] =
     VP_SETTING(ENUM, PC_VPatchDG, points, VP_POINTS_AUTO, "-pc_vpatchdg_points", NULL, "points of a DMDA",
                "What the points of a DMDA are: nodes or centers of cells; auto: by the rows on its sides", .names = VpPointsNames),
+  [VP_PC_WIDTH] = VP_SETTING(ENUM, PC_VPatchDG, width, VP_WIDTH_AUTO, "-pc_vpatchdg_cells", NULL, "cells of a DMDA",
+                             "How wide the cells of a DMDA are: one or two distances of points; auto: two where Jacobi steps smooth well",
+                             .names = VpWidthNames),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
   [VP_PC_COLORS] = VP_SETTING(INT, PC_VPatchDG, options.colors, PETSC_DECIDE, "-pc_vpatchdg_colors", NULL, "colours",

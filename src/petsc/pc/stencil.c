@@ -35,14 +35,6 @@ static PetscErrorCode CheckDA(DM da, VpStencil *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* at [3] of an own point */
-static void FindPoint(const VpStencil *s, PetscInt i, PetscInt at[3])
-{
-  at[0] = s->start[0] + i % s->count[0];
-  at[1] = s->start[1] + i / s->count[0] % s->count[1];
-  at[2] = s->start[2] + i / s->count[0] / s->count[1];
-}
-
 /* number of a local point; `step` points farther along d; -1: there is none */
 static PetscInt LocalOf(const VpStencil *s, const Rows *r, const PetscInt at[3], int d, PetscInt step)
 {
@@ -81,7 +73,7 @@ static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, PetscInt n, const Pe
   PetscScalar sum = 0;
   int         wrong = 0;
 
-  FindPoint(s, i, at);
+  VpStencilPoint(s, i, at);
   row = r->global[LocalOf(s, r, at, 0, 0)];
   for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
   for (PetscInt k = 0; k < n; k++) {
@@ -218,7 +210,7 @@ static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscSca
   for (PetscInt i = 0; i < s->own; i++) {
     PetscInt at[3], there;
 
-    FindPoint(s, i, at);
+    VpStencilPoint(s, i, at);
     there = LocalOf(s, r, at, d, 1);
     if (there < 0) continue;
     if (r->identity[i] == 0 && identity[there] == 0 &&
@@ -249,7 +241,7 @@ static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i)
   PetscBool is = PETSC_TRUE;
   PetscInt  at[3];
 
-  FindPoint(s, i, at);
+  VpStencilPoint(s, i, at);
   for (int d = 0; d < s->dim; d++)
     is = (PetscBool)(is && PetscRealPart(r->up[d][i]) > 0 && (s->periodic[d] || (at[d] > 0 && at[d] < s->n[d] - 1)));
   return is;
@@ -333,7 +325,7 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
     PetscInt at[3];
     int      onsides = 0;
 
-    FindPoint(s, i, at);
+    VpStencilPoint(s, i, at);
     for (int d = 0; d < s->dim; d++) onsides += !s->periodic[d] && (at[d] == 0 || at[d] == s->n[d] - 1);
     for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
       const int      d = side / 2;

@@ -33,13 +33,27 @@ typedef struct {
    symmetric and does not become so by a factor of every row. Collective */
 PetscErrorCode VpStencilCreate(Mat, DM da, VpStencil *);
 PetscErrorCode VpStencilDestroy(VpStencil *);
+/* at [3] of an own point */
+static inline void VpStencilPoint(const VpStencil *s, PetscInt i, PetscInt at[3])
+{
+  at[0] = s->start[0] + i % s->count[0];
+  at[1] = s->start[1] + i / s->count[0] % s->count[1];
+  at[2] = s->start[2] + i / s->count[0] / s->count[1];
+}
 
 /* stencilgrid.c: the DMVPATCHDG of a stencil, and its element restriction */
 typedef struct {
   DM        dm;
-  PetscInt *node;      /* [own cells of dm][2^dim] */
+  PetscInt *node;      /* [own cells of dm][2^dim], or [3^dim] if cells are wide */
+  PetscBool wide;      /* Cells are wide. */
   PetscBool centered;  /* Points are centres of cells, or the coefficient varies. */
   char      says[192]; /* what was found, for -ksp_view */
 } VpStencilCells;
-/* Errors: what the points are is not clear. The caller frees dm and node. */
-PetscErrorCode VpStencilConvert(VpStencil *, VpPoints, const char prefix[], VpStencilCells *);
+typedef struct {
+  VpPoints    points;
+  VpWidth     width;
+  PetscBool   smooths; /* Jacobi steps on both sides of the cycle are allowed. */
+  const char *prefix;  /* of options */
+} VpStencilAsked;
+/* Errors: what the points are is not clear; cells that shall be wide cannot be. The caller frees dm and node. */
+PetscErrorCode VpStencilConvert(VpStencil *, const VpStencilAsked *, VpStencilCells *);

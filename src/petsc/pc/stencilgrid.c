@@ -9,6 +9,8 @@ typedef struct {
   PetscInt      ncell[3], shift[3]; /* cells along each direction; those below the first point */
   PetscReal    *face[3];            /* [ncell + 1] */
   PetscReal    *width[3];           /* [points] of what each point stands for along a direction */
+  PetscBool     varies;             /* The coefficient is not one number. */
+  PetscBool     wide;               /* Two of these cells along every direction are one of the DM. */
 } Cells;
 
 /* quotients that decide: of couplings along a side and inside, and of the sum of a side's rows and the couplings to points inside */
@@ -118,6 +120,87 @@ static PetscInt CountRefinements(const VpStencil *s, const Cells *c)
   }
 }
 
+/* widens most [2] = {-least, largest} coefficient to those of the edges of own points */
+typedef struct {
+  const VpStencil *s;
+  const Cells     *c;
+  const double    *up[3];
+} Edges;
+
+static void FindEdges(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Edges     *w = (const Edges *)context;
+  const VpStencil *s = w->s;
+  const Cells     *c = w->c;
+
+  for (int32_t i = first; i < last; i++) {
+    PetscInt at[3];
+
+    VpStencilPoint(s, i, at);
+    for (int d = 0; d < s->dim; d++) {
+      double a = w->up[d][i];
+
+      if (a <= 0) continue;
+      a *= c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
+      for (int e = 0; e < s->dim; e++) a /= e == d ? 1 : c->width[e][at[e]];
+      most[0] = PetscMax(most[0], -a);
+      most[1] = PetscMax(most[1], a);
+    }
+  }
+}
+
+#define VARIES 1e-6 /* Coefficients that differ by less are one number. */
+
+static PetscErrorCode FindContrast(const VpStencil *s, Cells *c)
+{
+  Edges  w = {.s = s, .c = c};
+  double most[2] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL};
+
+  PetscFunctionBegin;
+  for (int d = 0; d < s->dim; d++) PetscCall(VecGetArrayRead(s->up[d], &w.up[d]));
+  VpLoopMost((int32_t)s->own, FindEdges, &w, 2, most);
+  for (int d = 0; d < s->dim; d++) PetscCall(VecRestoreArrayRead(s->up[d], &w.up[d]));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  c->varies = (PetscBool)(most[1] > -(1 + VARIES) * most[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define STRETCHED 1.25 /* Point smoothers do well where distances along two directions differ by at most this factor. */
+
+/* why cells cannot be wide; NULL: they can */
+static const char *WhyNarrow(const VpStencil *s, const Cells *c)
+{
+  PetscReal least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0, 0, 0};
+
+  for (int side = 0; side < 2 * s->dim; side++)
+    if (c->side[side] == VP_STENCIL_CENTERS || c->side[side] == VP_STENCIL_HALF) return "points are centers of cells";
+  if (c->varies) return "the coefficient varies";
+  if (CountRefinements(s, c) == 0) return "not all cells come in pairs of equal ones";
+  for (int d = 0; d < s->dim; d++) {
+    for (PetscInt i = 0; i < c->ncell[d]; i++) {
+      least[d] = PetscMin(least[d], c->face[d][i + 1] - c->face[d][i]);
+      most[d] = PetscMax(most[d], c->face[d][i + 1] - c->face[d][i]);
+    }
+  }
+  for (int d = 0; d < s->dim; d++)
+    for (int e = 0; e < s->dim; e++)
+      if (most[d] > STRETCHED * least[e]) return "distances of points differ";
+  return NULL;
+}
+
+/* Decides how wide the cells of the DM are. */
+static PetscErrorCode ChooseWidth(const VpStencil *s, const VpStencilAsked *asked, Cells *c)
+{
+  const char *why = WhyNarrow(s, c);
+
+  PetscFunctionBegin;
+  if (!why && !asked->smooths) why = "-pc_vpatchdg_jacobi has to be auto or both";
+  PetscCheck(!why || asked->width != VP_WIDTH_WIDE, PetscObjectComm((PetscObject)s->da), PETSC_ERR_SUP,
+             "-pc_vpatchdg_cells wide: %s. Say auto or narrow", why);
+  c->wide = (PetscBool)(!why && asked->width != VP_WIDTH_NARROW);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateDM(const VpStencil *s, const Cells *c, const char prefix[], DM *dm)
 {
   const PetscInt   level = CountRefinements(s, c), step = (PetscInt)1 << level;
@@ -153,7 +236,7 @@ static PetscErrorCode CreateDM(const VpStencil *s, const Cells *c, const char pr
                                                                             : VPATCHDG_BOUNDARY_DIRICHLET;
   }
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
-  PetscCall(DMSetRefineLevel(*dm, level));
+  PetscCall(DMSetRefineLevel(*dm, level - c->wide));
   PetscCall(DMGetVecType(s->da, &type));
   PetscCall(DMSetVecType(*dm, type));
   PetscCall(DMSetUp(*dm));
@@ -165,9 +248,11 @@ typedef struct {
   const VpStencil *s;
   const Cells     *c;
   VpMesh           mesh;
-  PetscInt        *node;  /* [ncell][2^dim] */
-  const double    *up[3]; /* [ncell][2^dim] couplings of points */
-  PetscReal       *a;     /* [ncell] */
+  int              places; /* of a cell, [2^dim], or [3^dim] if it is wide */
+  PetscInt        *node;   /* [ncell][places] */
+  const double    *up[3];  /* [ncell][places] couplings of points */
+  const double    *fixed;  /* [rows], or on several ranks [ncell][places]: 1: a row of the identity */
+  PetscReal       *a;      /* [ncell] */
 } Filling;
 
 /* at [3] of a cell's lower point, which may be -1 */
@@ -177,7 +262,7 @@ static void FindCell(const Filling *w, PetscInt cell, PetscInt at[3])
 
   VpGeometryBounds(w->mesh->geometry, (int32_t)cell, lower, size);
   for (int d = 0; d < w->s->dim; d++) {
-    const PetscReal middle = lower[d] + size[d] / 2;
+    const PetscReal middle = lower[d] + size[d] / (w->c->wide ? 4 : 2); /* of the first cell between points */
     PetscInt        low = 0, high = w->c->ncell[d];
 
     while (high - low > 1) {
@@ -195,22 +280,24 @@ static void ListPoints(void *context, int32_t piece, int32_t first, int32_t last
 {
   const Filling   *w = (Filling *)context;
   const VpStencil *s = w->s;
+  const int        each = w->c->wide ? 3 : 2;
 
   for (int32_t cell = first; cell < last; cell++) {
     PetscInt at[3] = {0, 0, 0};
 
     FindCell(w, cell, at);
-    for (PetscInt i = 0; i < 1 << s->dim; i++) {
-      PetscInt natural = 0;
+    for (int i = 0; i < w->places; i++) {
+      const PetscInt step[3] = {i % each, i / each % each, i / (each * each)};
+      PetscInt       natural = 0;
 
       for (int d = s->dim - 1; d >= 0; d--) {
-        PetscInt p = at[d] + (i >> d & 1);
+        PetscInt p = at[d] + step[d];
 
         if (s->periodic[d]) p %= s->n[d];
         if (p < 0 || p >= s->n[d]) natural = -1;
         if (natural >= 0) natural = natural * s->n[d] + p;
       }
-      w->node[((size_t)cell << s->dim) + (size_t)i] = natural;
+      w->node[(size_t)cell * (size_t)w->places + (size_t)i] = natural;
     }
   }
 }
@@ -222,22 +309,33 @@ static PetscErrorCode ListNodes(const Filling *w)
 
   PetscFunctionBegin;
   VpLoop(w->mesh->nown, ListPoints, (void *)w);
+  if (w->mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS); /* The natural numbers are the rows. */
   PetscCall(DMDAGetAO(w->s->da, &ao));
-  PetscCall(AOApplicationToPetsc(ao, (PetscInt)w->mesh->nown << w->s->dim, w->node));
+  PetscCall(AOApplicationToPetsc(ao, (PetscInt)w->mesh->nown * w->places, w->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the coefficients of a cell's edges along d, and their number, to sums. up [2^dim]: couplings of its points */
-static void AddEdges(const VpStencil *s, const Cells *c, const PetscInt at[3], int d, const double up[], double sums[2])
+/* where the value of a node stands among those that GetValues() gives */
+static size_t ValueAt(const Filling *w, size_t place)
 {
-  const PetscReal h = c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
+  return w->mesh->size == 1 ? (size_t)w->node[place] : place;
+}
 
-  for (int i = 0; i < 1 << s->dim; i++) {
-    double weight = 1 / h;
+/* Adds the coefficients of a cell's edges along d, and their number, to sums. at [3]: its lower point */
+static void AddEdges(const Filling *w, int32_t cell, const PetscInt at[3], int d, double sums[2])
+{
+  const VpStencil *s = w->s;
+  const Cells     *c = w->c;
+  const PetscReal  h = c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
 
-    if (i >> d & 1 || up[i] <= 0) continue;
+  for (int i = 0; i < w->places; i++) {
+    const size_t place = (size_t)cell * (size_t)w->places + (size_t)i;
+    const double up = i >> d & 1 || w->node[place] < 0 ? 0 : w->up[d][ValueAt(w, place)];
+    double       weight = 1 / h;
+
+    if (up <= 0) continue;
     for (int e = 0; e < s->dim; e++) weight *= e == d ? 1 : c->width[e][(at[e] + (i >> e & 1)) % s->n[e]];
-    sums[0] += up[i] / weight;
+    sums[0] += up / weight;
     sums[1]++;
   }
 }
@@ -252,12 +350,10 @@ static void FindMeans(void *context, int32_t piece, int32_t first, int32_t last)
     double   sums[2] = {0, 0};
 
     FindCell(w, cell, at);
-    for (int d = 0; d < w->s->dim; d++) AddEdges(w->s, w->c, at, d, w->up[d] + ((size_t)cell << w->s->dim), sums);
+    for (int d = 0; d < w->s->dim; d++) AddEdges(w, cell, at, d, sums);
     w->a[cell] = sums[1] > 0 ? sums[0] / sums[1] : 0;
   }
 }
-
-#define VARIES 1e-6 /* Coefficients that differ by less are one number. */
 
 /* Sets the coefficient of the DM's cells, up to a factor, to `a`, unless all are the same. */
 static PetscErrorCode SetCoefficient(DM dm, PetscInt ncell, PetscReal a[], PetscBool *varies)
@@ -286,7 +382,7 @@ static PetscErrorCode SetCoefficient(DM dm, PetscInt ncell, PetscReal a[], Petsc
 /* *sf: from rows to the nodes of cells. NULL on one rank, where these read the rows themselves */
 static PetscErrorCode CreateSF(const Filling *w, PetscSF *sf)
 {
-  const PetscInt n = (PetscInt)w->mesh->nown << w->s->dim;
+  const PetscInt n = (PetscInt)w->mesh->nown * w->places;
   PetscInt       count = 0, *leaf, *row;
   PetscLayout    layout;
 
@@ -306,45 +402,66 @@ static PetscErrorCode CreateSF(const Filling *w, PetscSF *sf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *at [ncell][2^dim] = the values of a vector at nodes, 0 outside, in new memory */
-static PetscErrorCode FetchValues(const Filling *w, PetscSF sf, Vec v, double **at)
+/* *at = the values of a vector, [rows], or on several ranks at nodes [ncell][places], 0 outside */
+static PetscErrorCode GetValues(const Filling *w, PetscSF sf, Vec v, const double **at)
 {
-  const PetscInt     n = (PetscInt)w->mesh->nown << w->s->dim;
   const PetscScalar *from;
+  double            *values;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(n + 1, at));
   PetscCall(VecGetArrayRead(v, &from));
-  if (sf) {
-    PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, *at, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, *at, MPI_REPLACE));
-  }
-  for (PetscInt i = 0; i < n && !sf; i++) (*at)[i] = w->node[i] < 0 ? 0 : PetscRealPart(from[w->node[i]]);
+  *at = from;
+  if (!sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1((PetscInt)w->mesh->nown * w->places + 1, &values));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, values, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, values, MPI_REPLACE));
   PetscCall(VecRestoreArrayRead(v, &from));
+  *at = values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets node to -1 where rows are those of the identity, and the coefficient of the DM. */
+static PetscErrorCode RestoreValues(PetscSF sf, Vec v, const double **at)
+{
+  PetscFunctionBegin;
+  if (sf) PetscCall(PetscFree(*at));
+  else PetscCall(VecRestoreArrayRead(v, at));
+  *at = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the coefficient of the DM. */
+static PetscErrorCode FillCoefficient(Filling *w, PetscSF sf, DM dm, PetscBool *varies)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < w->s->dim; d++) PetscCall(GetValues(w, sf, w->s->up[d], &w->up[d]));
+  PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->a));
+  VpLoop(w->mesh->nown, FindMeans, w);
+  for (int d = 0; d < w->s->dim; d++) PetscCall(RestoreValues(sf, w->s->up[d], &w->up[d]));
+  PetscCall(SetCoefficient(dm, w->mesh->nown, w->a, varies));
+  PetscCall(PetscFree(w->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* node = -1 where rows are those of the identity */
+static void LeaveOut(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Filling *w = (Filling *)context;
+
+  for (size_t i = (size_t)first * (size_t)w->places; i < (size_t)last * (size_t)w->places; i++)
+    if (w->node[i] >= 0 && w->fixed[ValueAt(w, i)] != 0) w->node[i] = -1;
+}
+
+/* Sets the coefficient of the DM, unless it is one number, and leaves out rows of the identity. */
 static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
 {
-  const PetscInt n = (PetscInt)w->mesh->nown << w->s->dim;
-  double        *values[3] = {NULL};
-  PetscSF        sf;
+  PetscSF sf;
 
   PetscFunctionBegin;
   PetscCall(CreateSF(w, &sf));
-  for (int d = 0; d < w->s->dim; d++) {
-    PetscCall(FetchValues(w, sf, w->s->up[d], &values[d]));
-    w->up[d] = values[d];
-  }
-  PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->a));
-  VpLoop(w->mesh->nown, FindMeans, w);
-  for (int d = 0; d < w->s->dim; d++) PetscCall(PetscFree(values[d]));
-  PetscCall(SetCoefficient(dm, w->mesh->nown, w->a, varies));
-  PetscCall(PetscFree(w->a));
-  PetscCall(FetchValues(w, sf, w->s->identity, &values[0]));
-  for (PetscInt i = 0; i < n; i++) w->node[i] = values[0][i] != 0 ? -1 : w->node[i];
-  PetscCall(PetscFree(values[0]));
+  if (w->c->varies) PetscCall(FillCoefficient(w, sf, dm, varies));
+  PetscCall(GetValues(w, sf, w->s->identity, &w->fixed));
+  VpLoop(w->mesh->nown, LeaveOut, w);
+  PetscCall(RestoreValues(sf, w->s->identity, &w->fixed));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -364,26 +481,30 @@ static PetscErrorCode DescribeSides(const VpStencil *s, const Cells *c, PetscBoo
     PetscCall(PetscSNPrintf(says + used, size - used, "%s%s", used ? "; " : "", names[c->side[side]]));
     PetscCall(PetscStrlen(says, &used));
   }
-  PetscCall(PetscSNPrintf(says + used, size - used, "%s%s", varies ? "; its coefficient varies" : "",
-                          s->factor ? "; rows have a factor each" : ""));
+  PetscCall(PetscSNPrintf(says + used, size - used, "%s%s%s", varies ? "; its coefficient varies" : "",
+                          s->factor ? "; rows have a factor each" : "", c->wide ? "; cells are two distances wide" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpStencilConvert(VpStencil *s, VpPoints points, const char prefix[], VpStencilCells *to)
+PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpStencilCells *to)
 {
   PetscBool varies = PETSC_FALSE;
   Cells     c = {.face = {NULL}};
   Filling   w = {.s = s, .c = &c};
 
   PetscFunctionBegin;
-  for (int side = 0; side < 2 * s->dim; side++) PetscCall(DecideSide(s, points, side, &c.side[side]));
+  for (int side = 0; side < 2 * s->dim; side++) PetscCall(DecideSide(s, asked->points, side, &c.side[side]));
   for (int d = 0; d < s->dim; d++) PetscCall(FindFaces(s, &c, d));
-  PetscCall(CreateDM(s, &c, prefix, &to->dm));
+  PetscCall(FindContrast(s, &c));
+  PetscCall(ChooseWidth(s, asked, &c));
+  PetscCall(CreateDM(s, &c, asked->prefix, &to->dm));
   w.mesh = DMVPatchDGData(to->dm)->mesh;
-  PetscCall(VpMallocLarge(((size_t)w.mesh->nown << s->dim) + 1, &w.node));
+  w.places = (int)PetscPowInt(c.wide ? 3 : 2, s->dim);
+  PetscCall(VpMallocLarge((size_t)w.mesh->nown * (size_t)w.places + 1, &w.node));
   PetscCall(ListNodes(&w));
   PetscCall(FillFromMatrix(&w, to->dm, &varies));
   to->node = w.node;
+  to->wide = c.wide;
   to->centered = varies;
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);

@@ -36,7 +36,7 @@ static PetscErrorCode CountMemory(VpContinuous c, const VpBackend *backend, Pets
   PetscFunctionBegin;
   PetscCall(PetscLayoutGetLocalSize(layout, &rows));
   PetscCall(VpSizeOfMesh(dg->mesh, (int)dg->degree, backend, &size));
-  need = VpNodesMemory(&size, (double)rows);
+  need = VpNodesMemory(&size, (double)rows, c->wide);
   PetscCall(VpCheckMemory(dg->mesh->comm, backend, need, VpMeshMemory(&size).work, "The element restriction of -pc_type vpatchdg",
                           "Use more ranks"));
   c->bytes = need.work;
@@ -48,7 +48,7 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   DM_VPatchDG       *dg = DMVPatchDGData(c->dm);
-  const VpNodesGiven given = {.degree = (int)dg->degree, .point = c->point, .node = c->node};
+  const VpNodesGiven given = {.degree = (int)dg->degree, .wide = c->wide, .point = c->point, .node = c->node, .known = c->known};
   const VpBackend   *backend;
   PetscBool          same = PETSC_FALSE;
   PetscLayout        now;
@@ -364,9 +364,10 @@ static PetscErrorCode FindPrice(PC pc, PetscReal *price)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define SOME 2 /* price of a cycle in products with A from which one Jacobi step pays, ... */
-#define MANY 4 /* ... from which two do, ... */
-#define MOST 8 /* ... and from which one does with the masses of the Gauss-Lobatto rule */
+#define SOME 2           /* price of a cycle in products with A from which one Jacobi step pays, ... */
+#define MANY 4           /* ... from which two do, ... */
+#define MOST 8           /* ... and from which one does with the masses of the Gauss-Lobatto rule */
+enum { WIDE_STEPS = 2 }; /* where cells are wide */
 
 static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
 {
@@ -381,7 +382,13 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
   PetscCheck(diagonal || inverse->jacobi == VP_JACOBI_AUTO || inverse->jacobi == VP_JACOBI_NONE, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "-pc_vpatchdg_jacobi %s needs the diagonal of the matrix, and its type %s gives none: set MATOP_GET_DIAGONAL",
              VpJacobiNames[inverse->jacobi], VpTypeName((PetscObject)pc->pmat));
+  c->steps = c->wide ? WIDE_STEPS : 1;
   if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->wide) {
+    c->jacobi = VP_JACOBI_BOTH;
+    PetscCall(PetscStrncpy(c->why, "auto: cells are wide", sizeof(c->why)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (diagonal && c->centered) {
     c->jacobi = VP_JACOBI_BOTH;
     PetscCall(PetscStrncpy(c->why, "auto: centers of cells, or a coefficient that varies", sizeof(c->why)));
@@ -413,6 +420,7 @@ static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
   PetscCall(VpNodesLargest(c->nodes, &c->op->problem, &most));
   c->damping = c->op->problem.quadrature == VP_QUADRATURE_LOBATTO ? LUMPED : DAMPING;
   c->damping = PetscMin(c->damping, OF_CELL / most);
+  if (c->wide) c->damping = 2 / (2 + 1. / c->nodes->mesh->dim); /* D^-1 A of what changes from point to point: from 1/dim to 2 */
   PetscCall(VecDuplicate(c->one, &c->step));
   PetscCall(VecGetArrayRead(diagonal, &d));
   PetscCall(VecGetArrayRead(c->one, &one));

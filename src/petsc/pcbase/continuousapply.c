@@ -51,6 +51,20 @@ static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z += step (r - A z) */
+static PetscErrorCode TakeStep(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const Vec          rest = c->work[2];
+
+  PetscFunctionBegin;
+  PetscCall(MultiplyMatrix(pc, transpose, z, rest));
+  PetscCall(VecAYPX(rest, -1, r));
+  PetscCall(VecPointwiseMult(rest, rest, c->step));
+  PetscCall(VecAXPY(z, 1, rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
@@ -59,22 +73,18 @@ PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
   const Vec          rest = c->work[2], more = c->work[3];
 
   PetscFunctionBegin;
-  if (!before && !after) {
-    PetscCall(ApplyB(pc, transpose, r, z));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (before) {
+  if (!before) PetscCall(ApplyB(pc, transpose, r, z));
+  else {
     PetscCall(VecPointwiseMult(z, r, c->step));
+    for (int i = 1; i < c->steps; i++) PetscCall(TakeStep(pc, transpose, r, z));
     PetscCall(MultiplyMatrix(pc, transpose, z, rest));
     PetscCall(VecAYPX(rest, -1, r));
-    PetscCall(ApplyB(pc, transpose, rest, more));
+    /* z is exact at loose entries, which other rows do not add to. */
+    if (!transpose || !c->coupled) PetscCall(ApplyCycle(pc, transpose, rest, c->work[1], more));
+    else PetscCall(ApplyB(pc, transpose, rest, more));
     PetscCall(VecAXPY(z, 1, more));
-  } else PetscCall(ApplyB(pc, transpose, r, z));
-  if (!after) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MultiplyMatrix(pc, transpose, z, rest));
-  PetscCall(VecAYPX(rest, -1, r));
-  PetscCall(VecPointwiseMult(rest, rest, c->step));
-  PetscCall(VecAXPY(z, 1, rest));
+  }
+  for (int i = 0; i < c->steps && after; i++) PetscCall(TakeStep(pc, transpose, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,6 +108,7 @@ PetscErrorCode VpContinuousView(PC pc, PetscViewer viewer)
   else if (!c->node) PetscCall(PetscViewerASCIIPrintf(viewer, "  scale %.6g: A is the DM's own operator\n", (double)c->scale));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  Jacobi steps: %s (%s)", VpJacobiNames[c->jacobi], c->why));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (c->jacobi != VP_JACOBI_NONE && c->steps > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", %d on either side", c->steps));
   if (c->jacobi != VP_JACOBI_NONE) PetscCall(PetscViewerASCIIPrintf(viewer, ", damped by %.3g", (double)c->damping));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));

@@ -37,8 +37,10 @@ typedef struct {
 typedef struct VpContinuous_ *VpContinuous;
 struct VpContinuous_ {
   DM            dm;
-  PetscInt     *node;            /* [own cells][n^dim] as given; NULL: the nodes are those of the DM, which is continuous */
+  PetscInt     *node;            /* [own cells][places] as given; NULL: the nodes are those of the DM, which is continuous */
   double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
+  PetscBool     wide;            /* Cells are wide, and Jacobi steps smooth what they do not represent. */
+  PetscBool     known;           /* `node` needs no check. */
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
   VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
@@ -54,6 +56,7 @@ struct VpContinuous_ {
   PetscInt      nloose;     /* number of loose entries on all ranks */
   PetscBool     coupled;    /* Other rows of A have nonzero entries in loose columns. */
   VpJacobiSteps jacobi;     /* the steps that are done, not auto */
+  int           steps;      /* their number on either side of the cycle */
   PetscReal     damping;    /* of these */
   char          why[64];    /* the reason, for -ksp_view */
   PetscReal     eigenvalue; /* (e, A e) of the constant e of norm 1, if that is needed */

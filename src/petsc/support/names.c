@@ -17,6 +17,7 @@ const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend
 
 const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};
 const char *const VpPointsNames[] = {"auto", "nodes", "centers", "VpPoints", "VP_POINTS_", NULL};
+const char *const VpWidthNames[] = {"auto", "narrow", "wide", "VpWidth", "VP_WIDTH_", NULL};
 const char *const VpJacobiNames[] = {"auto", "none", "after", "both", "VpJacobiSteps", "VP_JACOBI_", NULL};
 const char *const VpCoarsenNames[] = {"local", "full", "VpCoarsen", "VP_COARSEN_", NULL};
 const char *const VpMetricNames[] = {"auto", "cell", "const", "VpMetricKind", "VP_METRIC_", NULL};
