@@ -214,9 +214,15 @@ typedef struct {
   /* cells[value] = of_cell[cell] of_node[node] nodes[node], 0 where there is no node; of_node NULL: 1. In double precision. The value of a
      wide cell's corner is the sum over its places, by the adjoint of VpWideValue(). */
   PetscErrorCode (*gather)(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
-  /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order */
+  /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order. cells NULL:
+     values are 1 */
   PetscErrorCode (*scatter)(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
+  /* x = 1/x where x > 0, else 0; one = 1 there, else 0, unless it is NULL [n] */
+  PetscErrorCode (*reciprocals)(size_t n, double *x, double *one);
+  /* x = step (r - y), or x += step (r - y) [n]. step NULL: 1; y NULL: 0. y may be x unless it is added to. */
+  PetscErrorCode (*relax)(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
   /* The following slots are NULL on the host. */
+  PetscErrorCode (*list_places)(const VpNodeView *, int32_t *start, int32_t *place); /* fills the view's lists from its nodes */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */
   PetscErrorCode (*choose)(int index, int *count); /* selects device index modulo *count, the number of devices; index < 0: only counts */

@@ -180,15 +180,24 @@ static void FillPlaces(void *context, int32_t piece, int32_t from, int32_t to)
     if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->place[nodes->start[nodes->node[i] + 1]++] = (int32_t)i;
 }
 
-static PetscErrorCode ListPlaces(VpNodes nodes)
+PetscErrorCode VpNodesListPlaces(VpNodes nodes)
 {
+  const size_t places = CountPlaces(nodes);
+  PetscBool    fetched = (PetscBool)!nodes->node;
+
   PetscFunctionBegin;
+  if (nodes->start) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fetched) {
+    PetscCall(VpMallocLarge(places + 1, &nodes->node));
+    PetscCall(nodes->backend->download(nodes->view.node, places * sizeof(*nodes->node), nodes->node));
+  }
   PetscCall(VpMallocLarge((size_t)nodes->view.nnode + 2, &nodes->start));
-  PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->place));
+  PetscCall(VpMallocLarge(places + 1, &nodes->place));
   nodes->start[0] = nodes->start[1] = 0;
   VpLoopHeavy(VpThreads, CountPlacesOf, nodes);
   for (int32_t k = 0; k < nodes->view.nnode; k++) nodes->start[k + 2] += nodes->start[k + 1];
   VpLoopHeavy(VpThreads, FillPlaces, nodes);
+  if (fetched) PetscCall(PetscFree(nodes->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,6 +269,7 @@ static PetscErrorCode CheckPoints(Lists *w)
   const VpNodes nodes = w->nodes;
 
   PetscFunctionBegin;
+  PetscCall(VpTogether(nodes->mesh->comm, VpNodesListPlaces(nodes)));
   if (nodes->sf) {
     PetscCall(PetscMalloc1((size_t)nodes->mesh->dim * (size_t)nodes->view.nnode + 1, &w->at));
     VpLoop(nodes->view.nnode, FillPoints, w);
@@ -293,7 +303,6 @@ PetscErrorCode VpNodesList(VpNodes nodes, const VpNodesGiven *given, PetscLayout
   PetscCall(ReportPlace(&w, "%" PetscInt_FMT ", and the matrix has rows 0 to %" PetscInt_FMT "; -1 leaves a node out", w.N - 1));
   if (size > 1) PetscCall(NumberNodes(&w, layout));
   else nodes->view.nnode = (int32_t)nodes->rows;
-  PetscCall(ListPlaces(nodes));
   if (!given->known) PetscCall(CheckPoints(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

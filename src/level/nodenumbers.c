@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-enum { ENTITIES = 27, AROUND = 8 };
+enum { ENTITIES = 27, AROUND = 8, PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
 
 /* the cells around an entity, of the 3^dim around a cell, whose numbers have the entities' digits */
 typedef struct {
@@ -17,11 +17,12 @@ typedef struct {
 
 typedef struct {
   VpMesh    mesh;
-  int       degree, entities;
+  int       degree, entities, ndof;
   Star      star[ENTITIES];
-  PetscInt *position; /* [nlocal] global positions of cells */
-  PetscInt *own;      /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
-  PetscInt *node;     /* [nown][n^dim] the result */
+  int       entity[PLACES], inside[PLACES]; /* of the node at a place: the entity that it is in, and its number there */
+  PetscInt *position;                       /* [nlocal] global positions of cells */
+  PetscInt *own;  /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
+  PetscInt *node; /* [nown][n^dim] the result */
 } Numbering;
 
 static int DigitOf(int entity, int d)
@@ -201,16 +202,12 @@ static void FindFirst(const Numbering *w, int32_t cell, PetscInt first[ENTITIES]
   }
 }
 
-/* node [n^dim] of a cell */
-static void NumberCell(const Numbering *w, int32_t cell, PetscInt node[])
+static void FillPlaces(Numbering *w)
 {
-  const int n = w->degree + 1, ndof = (int)PetscPowInt(n, w->mesh->dim);
-  PetscInt  first[ENTITIES];
+  const int n = w->degree + 1;
 
-  FindFirst(w, cell, first);
-  for (int i = 0; i < ndof; i++) {
-    PetscInt inside = 0, stride = 1;
-    int      entity = 0;
+  for (int i = 0; i < w->ndof; i++) {
+    int entity = 0, inside = 0, stride = 1;
 
     for (int d = 0, rest = i, place = 1; d < w->mesh->dim; d++, rest /= n, place *= 3) {
       const int at = rest % n;
@@ -221,16 +218,21 @@ static void NumberCell(const Numbering *w, int32_t cell, PetscInt node[])
       }
       entity += place * (at == 0 ? 0 : at < n - 1 ? 1 : 2);
     }
-    node[i] = first[entity] + inside;
+    w->entity[i] = entity;
+    w->inside[i] = inside;
   }
 }
 
 static void NumberCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Numbering *w = (Numbering *)context;
-  const size_t     ndof = (size_t)PetscPowInt(w->degree + 1, w->mesh->dim);
 
-  for (int32_t c = first; c < last; c++) NumberCell(w, c, w->node + (size_t)c * ndof);
+  for (int32_t c = first; c < last; c++) {
+    PetscInt *node = w->node + (size_t)c * (size_t)w->ndof, of[ENTITIES];
+
+    FindFirst(w, c, of);
+    for (int i = 0; i < w->ndof; i++) node[i] = of[w->entity[i]] + w->inside[i];
+  }
 }
 
 PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt node[])
@@ -238,11 +240,15 @@ PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt n
   Numbering w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim), .node = node};
 
   PetscFunctionBegin;
+  w.ndof = (int)PetscPowInt(degree + 1, mesh->dim);
   FillStars(&w);
-  PetscCall(PetscMalloc2(mesh->nlocal, &w.position, 2 * (size_t)mesh->nsweep, &w.own));
+  FillPlaces(&w);
+  PetscCall(VpMallocLarge((size_t)mesh->nlocal + 1, &w.position));
+  PetscCall(VpMallocLarge(2 * (size_t)mesh->nsweep + 1, &w.own));
   PetscCall(VpMeshPositions(mesh, w.position));
   PetscCall(FindOwned(&w, rows));
   VpLoop(mesh->nown, NumberCells, &w);
-  PetscCall(PetscFree2(w.position, w.own));
+  PetscCall(PetscFree(w.position));
+  PetscCall(PetscFree(w.own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -19,17 +19,37 @@ static PetscErrorCode PlaceRoots(VpNodes nodes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the places of nodes where these are. */
+static PetscErrorCode ListOnDevice(VpNodes nodes)
+{
+  VpNodeView  *v = &nodes->view;
+  const size_t places = (size_t)v->ncell * (size_t)v->places;
+  int32_t     *start, *place;
+
+  PetscFunctionBegin;
+  PetscCall(VpArraysReserve(&nodes->arrays, ((size_t)v->nnode + 1) * sizeof(*start), "element restriction", (void **)&start));
+  PetscCall(VpArraysReserve(&nodes->arrays, places * sizeof(*place), "element restriction", (void **)&place));
+  PetscCall(nodes->backend->list_places(v, start, place));
+  v->start = start;
+  v->place = place;
+  PetscCall(PetscFree(nodes->node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Places the lists of the view on the backend. Those of the host are its own. */
 static PetscErrorCode PlaceView(VpNodes nodes)
 {
   VpNodeView  *v = &nodes->view;
-  const size_t n = (size_t)v->ncell * (size_t)v->ndof;
+  const size_t n = (size_t)v->ncell * (size_t)v->ndof, places = (size_t)v->ncell * (size_t)v->places;
 
   PetscFunctionBegin;
-  PetscCall(VpShowArray(&nodes->arrays, nodes->node, (size_t)v->ncell * (size_t)v->places, "element restriction", &v->node));
-  PetscCall(VpShowArray(&nodes->arrays, nodes->start, (size_t)v->nnode + 1, "element restriction", &v->start));
-  PetscCall(VpShowArray(&nodes->arrays, nodes->place, (size_t)nodes->start[v->nnode], "element restriction", &v->place));
-  if (VpIsDevice(nodes->backend)) PetscCall(PetscFree(nodes->node));
+  PetscCall(VpShowArray(&nodes->arrays, nodes->node, places, "element restriction", &v->node));
+  if (VpIsDevice(nodes->backend)) PetscCall(ListOnDevice(nodes));
+  else {
+    PetscCall(VpNodesListPlaces(nodes));
+    v->start = nodes->start;
+    v->place = nodes->place;
+  }
   PetscCall(PlaceRoots(nodes));
   PetscCall(VpArraysReserve(&nodes->arrays, n * sizeof(double), "values at nodes of cells", (void **)&nodes->cells));
   if (nodes->sf) PetscCall(VpArraysReserve(&nodes->arrays, (size_t)v->nnode * sizeof(double), "values at nodes", (void **)&nodes->nodes));
@@ -87,14 +107,14 @@ PetscErrorCode VpNodesDestroy(VpNodes *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* on this backend, from entries to the nodes of own cells, and the sums over these of what ranks have at nodes */
-static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows)
+/* on this backend, from entries to the nodes of own cells, `to`, and the sums over these of what ranks have at nodes */
+static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to)
 {
   const PetscMemType type = VpIsDevice(nodes->backend) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, nodes->nodes, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, nodes->nodes, MPI_REPLACE));
+  PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, to, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, to, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,7 +133,7 @@ static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
 static PetscErrorCode GatherCells(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
 {
   PetscFunctionBegin;
-  if (nodes->sf) PetscCall(FetchEntries(nodes, rows));
+  if (nodes->sf) PetscCall(FetchEntries(nodes, rows, nodes->nodes));
   PetscCall(nodes->backend->gather(&nodes->view, of_cell, of_node, nodes->sf ? nodes->nodes : rows, nodes->cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,6 +144,21 @@ static PetscErrorCode ScatterCells(VpNodes nodes, const double *of_cell, const d
   PetscFunctionBegin;
   PetscCall(nodes->backend->scatter(&nodes->view, of_cell, of_node, cells, nodes->sf ? nodes->nodes : rows));
   if (nodes->sf) PetscCall(AddToEntries(nodes, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesSumWeights(VpNodes nodes, const double *t, double *of_node, double *one)
+{
+  double *rows = of_node;
+
+  PetscFunctionBegin;
+  if (nodes->sf) PetscCall(nodes->backend->borrow((size_t)nodes->rows * sizeof(*rows) + 1, "weights of nodes", (void **)&rows));
+  PetscCall(Scatter(nodes, t, NULL, NULL, rows));
+  PetscCall(nodes->backend->reciprocals((size_t)nodes->rows, rows, one));
+  if (nodes->sf) {
+    PetscCall(FetchEntries(nodes, rows, of_node));
+    PetscCall(nodes->backend->give_back(rows));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,7 +19,7 @@ struct VpNodes_ {
   const VpBackend *backend;
   PetscInt         rows;                 /* own entries of vectors of nodes */
   PetscSF          sf;                   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
-  int32_t         *node, *start, *place; /* those of the view on the host; node: NULL where the view's is on a device */
+  int32_t         *node, *start, *place; /* those of the view on the host; NULL where the view's are on a device, until they are needed */
   VpNodeView       view;
   const double    *root;  /* volume^1/2 [nown] */
   double          *cells; /* [nown][n^dim] values of cells, on the backend */
@@ -40,15 +40,18 @@ PetscErrorCode VpNodesDestroy(VpNodes *);
 /* nodenumbers.c: node [nown][n^dim] = the global numbers of the nodes of own cells, of which this rank owns *rows. They do not depend on
    the number of ranks. Collective. Requires: the mesh is not adaptive */
 PetscErrorCode VpNodesNumber(VpMesh, int degree, PetscInt *rows, PetscInt node[]);
-/* nodelists.c: Fills nodes->node, start, place and, on several ranks, the SF from the entries of nodes. The same errors */
+/* nodelists.c: Fills nodes->node and, on several ranks, the SF from the entries of nodes. The same errors */
 PetscErrorCode VpNodesList(VpNodes, const VpNodesGiven *, PetscLayout);
+PetscErrorCode VpNodesListPlaces(VpNodes); /* fills nodes->start and place, unless they exist */
 /* The weights of means, of t = sum_d a_d volume / h_d^2 of cells. */
 typedef struct {
   const double *of_cell, *of_node; /* t / volume^1/2 [nown] and 1/N [nnode]. 1/N is 0 where no cell has the node. */
   VpArrays      arrays;
 } VpNodeMeans;
-/* used [rows], or NULL: whether a cell of any rank has the entry. Collective */
-PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, PetscBool used[]);
+/* one [rows], on the backend, or NULL: 1 where a cell of any rank has the entry, else 0. Collective */
+PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, double *one);
+/* nodes.c: of_node [nnode] = 1/N for weights t [nown], and `one`; all are on the backend */
+PetscErrorCode VpNodesSumWeights(VpNodes, const double *t, double *of_node, double *one);
 PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *);
 /* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry.
    point [n]: places of the nodes along each direction. Where cells are wide, functions are those of cells half as wide. */

@@ -85,35 +85,26 @@ static void FindWeights(void *context, int32_t piece, int32_t first, int32_t las
   }
 }
 
-static void SumWeights(void *context, int32_t piece, int32_t first, int32_t last)
+PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, VpNodeMeans *means, double *one)
 {
-  const Sums   *w = (Sums *)context;
-  const VpNodes nodes = w->nodes;
-
-  for (int32_t k = first; k < last; k++) {
-    w->sum[k] = 0;
-    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->t[nodes->place[i] / nodes->view.places];
-  }
-}
-
-PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, VpNodeMeans *means, PetscBool used[])
-{
-  const VpMesh mesh = nodes->mesh;
-  Sums         w = {.nodes = nodes, .problem = problem};
-  double      *rows;
+  const VpMesh  mesh = nodes->mesh;
+  VpArrays      own = {.backend = nodes->backend, .precision = VP_DOUBLE};
+  Sums          w = {.nodes = nodes, .problem = problem};
+  const double *t;
+  double       *of_node;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(mesh->nown, &w.t, mesh->nown, &w.of_cell, nodes->view.nnode, &w.sum, nodes->rows, &rows));
+  PetscCall(PetscMalloc2(mesh->nown, &w.t, mesh->nown, &w.of_cell));
   VpLoop(mesh->nown, FindWeights, &w);
-  VpLoop(nodes->view.nnode, SumWeights, &w);
-  PetscCall(AddUp(nodes, w.sum, rows));
-  for (int32_t k = 0; k < nodes->view.nnode; k++) w.sum[k] = w.sum[k] > 0 ? 1 / w.sum[k] : 0;
-  for (PetscInt i = 0; i < nodes->rows && used; i++) used[i] = (PetscBool)(rows[i] > 0);
   PetscCall(VpNodeMeansDestroy(means));
   means->arrays = (VpArrays){.backend = nodes->backend, .precision = VP_DOUBLE};
   PetscCall(VpPlaceArray(&means->arrays, w.of_cell, mesh->nown, "weights of cells", &means->of_cell));
-  PetscCall(VpPlaceArray(&means->arrays, w.sum, nodes->view.nnode, "weights of nodes", &means->of_node));
-  PetscCall(PetscFree4(w.t, w.of_cell, w.sum, rows));
+  PetscCall(VpArraysReserve(&means->arrays, ((size_t)nodes->view.nnode + 1) * sizeof(*of_node), "weights of nodes", (void **)&of_node));
+  PetscCall(VpPlaceArray(&own, w.t, mesh->nown, "weights of cells", &t));
+  PetscCall(PetscFree2(w.t, w.of_cell));
+  PetscCall(VpNodesSumWeights(nodes, t, of_node, one));
+  PetscCall(VpArraysRelease(&own));
+  means->of_node = of_node;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,6 +204,7 @@ PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const do
   Sums w = {.nodes = nodes, .problem = problem};
 
   PetscFunctionBegin;
+  PetscCall(VpNodesListPlaces(nodes));
   PetscCall(TabulateForms(nodes, nodes->wide ? NULL : point, problem->quadrature, &w.forms));
   w.forms.wide = nodes->wide;
   PetscCall(PetscMalloc2(4 * (size_t)nodes->mesh->nown, &w.g, nodes->view.nnode, &w.sum));
@@ -268,6 +260,7 @@ PetscErrorCode VpNodesOperatorDiagonal(VpNodes nodes, VpLevel level, double diag
   Sums         w = {.nodes = nodes};
 
   PetscFunctionBegin;
+  PetscCall(VpNodesListPlaces(nodes));
   PetscCall(PetscMalloc2((size_t)nodes->mesh->nown * ndof, &w.places, nodes->view.nnode, &w.sum));
   PetscCall(VpMetricRowsCreate(level, &rows));
   for (int32_t c = 0; c < nodes->mesh->nown; c++) PetscCall(FindPointDiagonal(&rows, c, w.places + (size_t)c * ndof));
@@ -290,6 +283,7 @@ static void ApplyForms(const Forms *f, const double g[], const double x[], doubl
 }
 
 enum { ITERATIONS = 100, MOST_KINDS = 64 };
+#define ALIKE 1e-6 /* Cells whose strengths differ by less, as logarithms, are of one kind. */
 
 /* the largest eigenvalue of D^-1 A of a cell, by the power method */
 static double FindLargest(const Forms *f, const double g[])
@@ -315,17 +309,37 @@ static double FindLargest(const Forms *f, const double g[])
   return value;
 }
 
+/* Widens most = {-least, largest} logarithm of the strengths along y and z by that along x. */
+static void FindRatios(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Sums *w = (const Sums *)context;
+
+  for (int32_t c = first; c < last; c++) {
+    double g[3];
+
+    FindStrengths(w->nodes->mesh, w->problem, c, g);
+    for (int d = 1; d < w->nodes->mesh->dim; d++) {
+      most[2 * d - 2] = PetscMax(most[2 * d - 2], -log2(g[d] / g[0]));
+      most[2 * d - 1] = PetscMax(most[2 * d - 1], log2(g[d] / g[0]));
+    }
+  }
+}
+
 PetscErrorCode VpNodesLargest(VpNodes nodes, const VpProblem *problem, double *most)
 {
   const VpMesh mesh = nodes->mesh;
+  const Sums   w = {.nodes = nodes, .problem = problem};
   int          kind[MOST_KINDS][2], nkind = 0;
-  double       before[3] = {0};
+  double       before[3] = {0}, ratio[4] = {-1e9, -1e9, -1e9, -1e9};
+  int32_t      ncell = mesh->nown;
   Forms        f;
 
   PetscFunctionBegin;
   PetscCall(TabulateForms(nodes, nodes->wide ? NULL : nodes->point, problem->quadrature, &f));
   *most = 0;
-  for (int32_t c = 0; c < mesh->nown && nkind < MOST_KINDS; c++) {
+  VpLoopMost(mesh->nown, FindRatios, &w, 2 * mesh->dim - 2, ratio);
+  if (ratio[0] + ratio[1] < ALIKE && (mesh->dim == 2 || ratio[2] + ratio[3] < ALIKE)) ncell = PetscMin(ncell, 1);
+  for (int32_t c = 0; c < ncell && nkind < MOST_KINDS; c++) {
     double g[3];
     int    k = 0, own[2] = {0, 0};
 

@@ -127,4 +127,6 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .move = MoveCells,
                                  .invert_dense = VpHostInvertDense,
                                  .gather = VpHostGather,
-                                 .scatter = VpHostScatter};
+                                 .scatter = VpHostScatter,
+                                 .reciprocals = VpHostReciprocals,
+                                 .relax = VpHostRelax};

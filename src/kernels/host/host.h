@@ -45,6 +45,8 @@ PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, d
 /* nodes.c */
 PetscErrorCode VpHostGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
 PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
+PetscErrorCode VpHostReciprocals(size_t n, double *x, double *one);
+PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
 
 /* y [last - first cells] = A x, or b - A x if b is not NULL, on cells [first, last). b begins with cell 0, y with cell `first`. */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);

@@ -41,11 +41,33 @@ PetscErrorCode VpHostScatter(const VpNodeView *view, const double *of_cell, cons
 
     for (int32_t i = view->start[k]; i < view->start[k + 1]; i++) {
       const int32_t place = view->place[i], cell = place / view->places;
-      const double *x = cells + (size_t)cell * (size_t)view->ndof;
+      const double *x = cells ? cells + (size_t)cell * (size_t)view->ndof : NULL;
 
-      sum += of_cell[cell] * (view->wide ? VpWideValue(view->dim, x, place % view->places) : x[place % view->places]);
+      if (!x) sum += of_cell[cell];
+      else sum += of_cell[cell] * (view->wide ? VpWideValue(view->dim, x, place % view->places) : x[place % view->places]);
     }
     nodes[k] = of_node ? of_node[k] * sum : sum;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpHostReciprocals(size_t n, double *x, double *one)
+{
+  PetscFunctionBegin;
+  for (size_t i = 0; i < n; i++) {
+    if (one) one[i] = x[i] > 0;
+    x[i] = x[i] > 0 ? 1 / x[i] : 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x)
+{
+  PetscFunctionBegin;
+  for (size_t i = 0; i < n; i++) {
+    const double v = (step ? step[i] : 1) * (r[i] - (y ? y[i] : 0));
+
+    x[i] = add ? x[i] + v : v;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* The nodes of a continuous DM, whose vectors have an entry per node. */
 #include "dmdata.h"
+#include "../../base/memory.h"
 
 PetscErrorCode DMVPatchDGNumberNodes(DM dm)
 {
@@ -17,7 +18,7 @@ PetscErrorCode DMVPatchDGNumberNodes(DM dm)
              "-dm_vpatchdg_continuous needs boxes, whose cells have the same directions, and not trees (-dm_vpatchdg_domain %s): leave the "
              "option out",
              VPatchDGDomains[dg->domain]);
-  PetscCall(PetscMalloc1((size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm) + 1, &dg->node));
+  PetscCall(VpMallocLarge((size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm) + 1, &dg->node));
   PetscCall(VpNodesNumber(dg->mesh, (int)dg->degree, &rows, dg->node));
   PetscCall(PetscLayoutCreateFromSizes(dg->mesh->comm, rows, PETSC_DETERMINE, 1, &dg->layout));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -66,6 +66,7 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   PetscCall(TakeRestriction(pc, cells.dm, cells.node));
   inverse->continuous->wide = cells.wide;
   inverse->continuous->known = PETSC_TRUE;
+  inverse->continuous->exact = cells.scale;
   inverse->continuous->centered = cells.centered;
   inverse->continuous->factor = stencil.factor;
   stencil.factor = NULL;

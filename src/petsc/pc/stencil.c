@@ -1,5 +1,6 @@
 /* Reads the couplings of points from a matrix on a DMDA. */
 #include "stencil.h"
+#include "../../base/memory.h"
 #include "../../base/threads.h"
 #include <petscdmda.h>
 
@@ -15,6 +16,7 @@ typedef struct {
 static PetscErrorCode CheckDA(DM da, VpStencil *s)
 {
   DMBoundaryType type[3];
+  PetscMPIInt    first;
   PetscInt       dim, dof, width;
 
   PetscFunctionBegin;
@@ -27,6 +29,9 @@ static PetscErrorCode CheckDA(DM da, VpStencil *s)
   PetscCheck(width >= 1, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP, "-pc_type vpatchdg: the DMDA needs a stencil width of 1");
   PetscCall(DMDAGetCorners(da, &s->start[0], &s->start[1], &s->start[2], &s->count[0], &s->count[1], &s->count[2]));
   s->own = s->count[0] * s->count[1] * s->count[2];
+  PetscCall(VpFirstRank(PetscObjectComm((PetscObject)da), (PetscBool)(s->own >= INT32_MAX), &first));
+  PetscCheck(first == INT_MAX, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type vpatchdg: rank %d has 2^31 points of the DMDA or more: use more ranks", first);
   for (int d = 0; d < s->dim; d++) {
     s->periodic[d] = (PetscBool)(type[d] == DM_BOUNDARY_PERIODIC);
     PetscCheck(s->n[d] >= 3, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
@@ -75,6 +80,7 @@ static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, PetscInt n, const Pe
 
   VpStencilPoint(s, i, at);
   row = r->global[LocalOf(s, r, at, 0, 0)];
+  for (int d = 0; d < s->dim; d++) r->up[d][i] = r->down[d][i] = 0;
   for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
   for (PetscInt k = 0; k < n; k++) {
     PetscBool known = (PetscBool)(column[k] == row);
@@ -131,7 +137,7 @@ static PetscErrorCode ReadArrays(Reading *w, Mat A, PetscBool *done)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &sequential));
-  *done = (PetscBool)((parallel || sequential) && w->s->own <= INT32_MAX);
+  *done = (PetscBool)(parallel || sequential);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   w->n = parallel ? 2 : 1;
   w->columns[0] = (Columns){.mat = A};
@@ -180,58 +186,92 @@ static PetscErrorCode ReadRows(const VpStencil *s, Rows *r, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* values on local points of a vector with these own values, in a local vector of the DMDA */
-static PetscErrorCode FillGhosts(const VpStencil *s, const PetscScalar own[], Vec *local)
+/* values on local points */
+typedef struct {
+  Vec                local; /* NULL: own points are all local ones */
+  const PetscScalar *at;
+} Ghosts;
+
+static PetscErrorCode FillGhosts(const VpStencil *s, const Rows *r, const PetscScalar own[], Ghosts *ghosts)
 {
+  PetscBool    all = PETSC_TRUE;
   Vec          global;
   PetscScalar *values;
 
   PetscFunctionBegin;
+  *ghosts = (Ghosts){.at = own};
+  for (int d = 0; d < 3; d++) all = (PetscBool)(all && r->width[d] == s->count[d]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPIU_BOOL, MPI_LAND, PetscObjectComm((PetscObject)s->da)));
+  if (all) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetGlobalVector(s->da, &global));
   PetscCall(VecGetArrayWrite(global, &values));
   PetscCall(PetscArraycpy(values, own, s->own));
   PetscCall(VecRestoreArrayWrite(global, &values));
-  PetscCall(DMCreateLocalVector(s->da, local));
-  PetscCall(VecSet(*local, 0));
-  PetscCall(DMGlobalToLocal(s->da, global, INSERT_VALUES, *local));
+  PetscCall(DMCreateLocalVector(s->da, &ghosts->local));
+  PetscCall(VecSet(ghosts->local, 0));
+  PetscCall(DMGlobalToLocal(s->da, global, INSERT_VALUES, ghosts->local));
   PetscCall(DMRestoreGlobalVector(s->da, &global));
+  PetscCall(VecGetArrayRead(ghosts->local, &ghosts->at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares what a point and the next one along d say of their coupling. *apart: two of them differ. take: the larger one is taken */
-static PetscErrorCode JoinCouplings(VpStencil *s, Rows *r, int d, const PetscScalar identity[], PetscBool take, PetscBool *apart)
+static PetscErrorCode FreeGhosts(Ghosts *ghosts)
 {
-  const PetscScalar *down;
-  Vec                local;
-
   PetscFunctionBegin;
-  PetscCall(FillGhosts(s, r->down[d], &local));
-  PetscCall(VecGetArrayRead(local, &down));
-  for (PetscInt i = 0; i < s->own; i++) {
-    PetscInt at[3], there;
+  if (ghosts->local) PetscCall(VecRestoreArrayRead(ghosts->local, &ghosts->at));
+  PetscCall(VecDestroy(&ghosts->local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    VpStencilPoint(s, i, at);
-    there = LocalOf(s, r, at, d, 1);
+/* what loops over own points know, for couplings along d */
+typedef struct {
+  const VpStencil   *s;
+  Rows              *r;
+  int                d;
+  const PetscScalar *identity, *down; /* on local points */
+  PetscBool          take;            /* The larger one of two couplings is taken. */
+  double            *typical;         /* [3] for factors of rows */
+  PetscScalar       *factor;
+} Points;
+
+/* Compares what a point and the next one along d say of their coupling. most [1]: positive: two of them differ */
+static void CompareCouplings(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Points *w = (const Points *)context;
+  const Rows   *r = w->r;
+
+  for (int32_t i = first; i < last; i++) {
+    PetscInt    at[3], there;
+    PetscScalar down, up = r->up[w->d][i];
+
+    VpStencilPoint(w->s, i, at);
+    there = LocalOf(w->s, r, at, w->d, 1);
     if (there < 0) continue;
-    if (r->identity[i] == 0 && identity[there] == 0 &&
-        PetscAbsScalar(down[there] - r->up[d][i]) > SMALL * PetscMax(PetscAbsScalar(down[there]), PetscAbsScalar(r->up[d][i])))
-      *apart = PETSC_TRUE;
-    if (take && PetscRealPart(down[there]) > PetscRealPart(r->up[d][i])) r->up[d][i] = down[there];
+    down = w->down[there];
+    if (r->identity[i] == 0 && w->identity[there] == 0 &&
+        PetscAbsScalar(down - up) > SMALL * PetscMax(PetscAbsScalar(down), PetscAbsScalar(up)))
+      most[0] = 1;
+    if (w->take && PetscRealPart(down) > PetscRealPart(up)) r->up[w->d][i] = down;
   }
-  PetscCall(VecRestoreArrayRead(local, &down));
-  PetscCall(VecDestroy(&local));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IsSymmetric(VpStencil *s, Rows *r, const PetscScalar identity[], PetscBool *is)
+/* *same: no two points differ in what they say of their coupling. take: the larger one is taken */
+static PetscErrorCode JoinCouplings(const VpStencil *s, Rows *r, const PetscScalar identity[], PetscBool take, PetscBool *same)
 {
-  PetscBool   apart = PETSC_FALSE;
-  PetscMPIInt first;
+  double apart = 0;
 
   PetscFunctionBegin;
-  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity, PETSC_FALSE, &apart));
-  PetscCall(VpFirstRank(PetscObjectComm((PetscObject)s->da), apart, &first));
-  *is = (PetscBool)(first == INT_MAX);
+  for (int d = 0; d < s->dim; d++) {
+    Points w = {.s = s, .r = r, .d = d, .identity = identity, .take = take};
+    Ghosts down;
+
+    PetscCall(FillGhosts(s, r, r->down[d], &down));
+    w.down = down.at;
+    VpLoopMost((int32_t)s->own, CompareCouplings, &w, 1, &apart);
+    PetscCall(FreeGhosts(&down));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  *same = (PetscBool)(apart == 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,23 +287,87 @@ static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i)
   return is;
 }
 
+/* most [1] = the largest quotient of the sum of a row that has couplings to all sides, and the sum of these */
+static void FindRest(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Points    *w = (const Points *)context;
+  const VpStencil *s = w->s;
+
+  for (int32_t i = first; i < last; i++) {
+    PetscBool all = PETSC_TRUE;
+    double    sum = 0;
+
+    for (int d = 0; d < s->dim; d++) {
+      const double up = PetscRealPart(w->r->up[d][i]), down = PetscRealPart(w->r->down[d][i]);
+
+      all = (PetscBool)(all && up > 0 && down > 0);
+      sum += up + down;
+    }
+    if (all) most[0] = PetscMax(most[0], PetscAbsScalar(w->r->sum[i]) / sum);
+  }
+}
+
+static PetscErrorCode MeasureRest(VpStencil *s, Rows *r)
+{
+  const Points w = {.s = s, .r = r};
+
+  PetscFunctionBegin;
+  s->rest = 0;
+  VpLoopMost((int32_t)s->own, FindRest, &w, 1, &s->rest);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->rest, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+enum { PIECES = 64 }; /* of own points, so that sums do not depend on the number of threads */
+
+typedef struct {
+  const VpStencil *s;
+  const Rows      *r;
+  double           logs[PIECES][2][6]; /* sums and numbers: of all couplings, of those inside */
+} Logs;
+
+static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
+{
+  Logs *w = (Logs *)context;
+
+  for (int32_t piece = from; piece < to; piece++) {
+    const PetscInt first = (PetscInt)((PetscInt64)w->s->own * piece / PIECES),
+                   last = (PetscInt)((PetscInt64)w->s->own * (piece + 1) / PIECES);
+    double before[3] = {0}, value[3] = {0};
+
+    for (PetscInt i = first; i < last; i++) {
+      const PetscBool inner = IsInner(w->s, w->r, i);
+
+      for (int d = 0; d < w->s->dim; d++) {
+        const double up = PetscRealPart(w->r->up[d][i]);
+
+        if (up <= 0) continue;
+        if (up != before[d]) value[d] = log(up);
+        before[d] = up;
+        for (int k = 0; k < (inner ? 2 : 1); k++) {
+          w->logs[piece][k][d] += value[d];
+          w->logs[piece][k][3 + d]++;
+        }
+      }
+    }
+  }
+}
+
 /* typical = the geometric mean of couplings along each direction, as rows say them: of those inside, if there are any */
 static PetscErrorCode FindTypical(const VpStencil *s, const Rows *r, double typical[3])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
-  double         logs[2][6] = {{0}}; /* sums and numbers: of all couplings, of those inside */
+  double         logs[2][6] = {{0}};
+  Logs          *w;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < s->own; i++) {
-    const PetscBool inner = IsInner(s, r, i);
-
-    for (int d = 0; d < s->dim; d++) {
-      for (int k = 0; k < (inner ? 2 : 1) && PetscRealPart(r->up[d][i]) > 0; k++) {
-        logs[k][d] += log(PetscRealPart(r->up[d][i]));
-        logs[k][3 + d]++;
-      }
-    }
-  }
+  PetscCall(PetscNew(&w));
+  w->s = s;
+  w->r = r;
+  VpLoopHeavy(PIECES, AddLogs, w);
+  for (int piece = 0; piece < PIECES; piece++)
+    for (int k = 0; k < 12; k++) logs[k / 6][k % 6] += w->logs[piece][k / 6][k % 6];
+  PetscCall(PetscFree(w));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 12, MPI_DOUBLE, MPI_SUM, comm));
   for (int d = 0; d < s->dim; d++) {
     const double *sum = logs[logs[1][3] > 0];
@@ -275,46 +379,55 @@ static PetscErrorCode FindTypical(const VpStencil *s, const Rows *r, double typi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void DividePiece(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Points *w = (Points *)context;
+  Rows   *r = w->r;
+
+  for (int32_t i = first; i < last; i++) {
+    double most = 0;
+
+    for (int d = 0; d < w->s->dim; d++)
+      most = PetscMax(most, PetscMax(PetscRealPart(r->up[d][i]), PetscRealPart(r->down[d][i])) / w->typical[d]);
+    w->factor[i] = most > 0 && r->identity[i] == 0 ? 1 / most : 1;
+    r->sum[i] *= w->factor[i];
+    for (int d = 0; d < w->s->dim; d++) {
+      r->up[d][i] *= w->factor[i];
+      r->down[d][i] *= w->factor[i];
+    }
+  }
+}
+
 /* Divides every row by a number of its own: the largest quotient of its couplings and typical ones. */
 static PetscErrorCode DivideRows(VpStencil *s, Rows *r)
 {
-  double       typical[3];
-  PetscScalar *factor;
+  double typical[3];
+  Points w = {.s = s, .r = r, .typical = typical};
 
   PetscFunctionBegin;
   PetscCall(FindTypical(s, r, typical));
-  PetscCall(VecDuplicate(s->identity, &s->factor));
-  PetscCall(VecGetArrayWrite(s->factor, &factor));
-  for (PetscInt i = 0; i < s->own; i++) {
-    double most = 0;
-
-    for (int d = 0; d < s->dim; d++) most = PetscMax(most, PetscMax(PetscRealPart(r->up[d][i]), PetscRealPart(r->down[d][i])) / typical[d]);
-    factor[i] = most > 0 && r->identity[i] == 0 ? 1 / most : 1;
-    r->sum[i] *= factor[i];
-    for (int d = 0; d < s->dim; d++) {
-      r->up[d][i] *= factor[i];
-      r->down[d][i] *= factor[i];
-    }
-  }
-  PetscCall(VecRestoreArrayWrite(s->factor, &factor));
+  PetscCall(DMCreateGlobalVector(s->da, &s->factor));
+  PetscCall(VecGetArrayWrite(s->factor, &w.factor));
+  VpLoop((int32_t)s->own, DividePiece, &w);
+  PetscCall(VecRestoreArrayWrite(s->factor, &w.factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Finds the couplings of both rows' points. Ensures: an error unless rows, or rows that are divided, are symmetric. */
 static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar identity[])
 {
-  PetscBool is, apart = PETSC_FALSE;
+  PetscBool is;
 
   PetscFunctionBegin;
-  PetscCall(IsSymmetric(s, r, identity, &is));
+  PetscCall(JoinCouplings(s, r, identity, PETSC_FALSE, &is));
   if (!is) {
     PetscCall(DivideRows(s, r));
-    PetscCall(IsSymmetric(s, r, identity, &is));
+    PetscCall(JoinCouplings(s, r, identity, PETSC_FALSE, &is));
   }
   PetscCheck(is, PetscObjectComm((PetscObject)s->da), PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA is not symmetric, as with advection, and rows that are multiplied by a number each "
              "are known for a coefficient of 1 alone");
-  for (int d = 0; d < s->dim; d++) PetscCall(JoinCouplings(s, r, d, identity, PETSC_TRUE, &apart));
+  PetscCall(JoinCouplings(s, r, identity, PETSC_TRUE, &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,6 +440,10 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
 
     VpStencilPoint(s, i, at);
     for (int d = 0; d < s->dim; d++) onsides += !s->periodic[d] && (at[d] == 0 || at[d] == s->n[d] - 1);
+    if (!onsides) { /* nor are the next points of this row, but for the last one */
+      i += PetscMax(0, s->start[0] + s->count[0] - 2 - at[0]);
+      continue;
+    }
     for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
       const int      d = side / 2;
       const PetscInt inside = LocalOf(s, r, at, d, side % 2 ? -1 : 1), here = LocalOf(s, r, at, d, 0);
@@ -349,19 +466,16 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
 static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScalar identity[])
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
-  const PetscScalar *up[3];
-  Vec                local[3];
+  const PetscScalar *up[3] = {NULL};
+  Ghosts             ghosts[3];
 
   PetscFunctionBegin;
   for (int d = 0; d < s->dim; d++) {
-    PetscCall(FillGhosts(s, r->up[d], &local[d]));
-    PetscCall(VecGetArrayRead(local[d], &up[d]));
+    PetscCall(FillGhosts(s, r, r->up[d], &ghosts[d]));
+    up[d] = ghosts[d].at;
   }
   SumUp(s, r, up, identity);
-  for (int d = 0; d < s->dim; d++) {
-    PetscCall(VecRestoreArrayRead(local[d], &up[d]));
-    PetscCall(VecDestroy(&local[d]));
-  }
+  for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&ghosts[d]));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sum, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->inner, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->along, 6, MPI_DOUBLE, MPI_SUM, comm));
@@ -374,17 +488,25 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
 
 static PetscErrorCode FillStencil(VpStencil *s, Rows *r, Mat A)
 {
-  const PetscScalar *identity;
-  Vec                local;
+  Ghosts identity;
 
   PetscFunctionBegin;
   PetscCall(ReadRows(s, r, A));
-  PetscCall(FillGhosts(s, r->identity, &local));
-  PetscCall(VecGetArrayRead(local, &identity));
-  PetscCall(FindCouplings(s, r, identity));
-  PetscCall(MeasureSides(s, r, identity));
-  PetscCall(VecRestoreArrayRead(local, &identity));
-  PetscCall(VecDestroy(&local));
+  PetscCall(MeasureRest(s, r));
+  PetscCall(FillGhosts(s, r, r->identity, &identity));
+  PetscCall(FindCouplings(s, r, identity.at));
+  PetscCall(MeasureSides(s, r, identity.at));
+  PetscCall(FreeGhosts(&identity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a vector of own points on the host, whatever the type of the DMDA's vectors */
+static PetscErrorCode CreateHostVec(const VpStencil *s, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)s->da), v));
+  PetscCall(VecSetSizes(*v, s->own, PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, VECSTANDARD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -407,17 +529,16 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
   PetscCall(DMGetLocalToGlobalMapping(da, &mapping));
   PetscCall(ISLocalToGlobalMappingGetIndices(mapping, &r.global));
   for (int d = 0; d < s->dim; d++) {
-    PetscCall(DMCreateGlobalVector(da, &s->up[d]));
-    PetscCall(VecSet(s->up[d], 0));
+    PetscCall(CreateHostVec(s, &s->up[d]));
     PetscCall(VecGetArray(s->up[d], &r.up[d]));
-    PetscCall(PetscCalloc1(s->own, &r.down[d]));
+    PetscCall(VpMallocLarge(s->own + 1, &r.down[d]));
   }
-  PetscCall(DMCreateGlobalVector(da, &s->identity));
-  PetscCall(VecGetArrayWrite(s->identity, &r.identity));
-  PetscCall(PetscCalloc1(s->own, &r.sum));
+  PetscCall(CreateHostVec(s, &s->identity));
+  PetscCall(VecGetArray(s->identity, &r.identity));
+  PetscCall(VpMallocLarge(s->own + 1, &r.sum));
   PetscCall(FillStencil(s, &r, A));
   PetscCall(PetscFree(r.sum));
-  PetscCall(VecRestoreArrayWrite(s->identity, &r.identity));
+  PetscCall(VecRestoreArray(s->identity, &r.identity));
   for (int d = 0; d < s->dim; d++) {
     PetscCall(PetscFree(r.down[d]));
     PetscCall(VecRestoreArray(s->up[d], &r.up[d]));

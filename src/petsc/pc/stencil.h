@@ -28,6 +28,7 @@ typedef struct {
   double    rows[6];  /* number of its rows; those of the identity */
   double    fixed[6];
   double    typical[3]; /* geometric mean of the couplings along each direction */
+  double    rest;       /* the largest quotient of the sum of a row inside of the DMDA and the sum of its couplings */
 } VpStencil;
 /* Reads an assembled matrix on a DMDA. Ensures: errors on all ranks where it has other entries, positive ones off the diagonal, or is not
    symmetric and does not become so by a factor of every row. Collective */
@@ -46,6 +47,7 @@ typedef struct {
   DM        dm;
   PetscInt *node;      /* [own cells of dm][2^dim], or [3^dim] if cells are wide */
   PetscBool wide;      /* Cells are wide. */
+  PetscReal scale;     /* of the matrix, if it is this times the form for a coefficient of 1; else 0 */
   PetscBool centered;  /* Points are centres of cells, or the coefficient varies. */
   char      says[192]; /* what was found, for -ksp_view */
 } VpStencilCells;

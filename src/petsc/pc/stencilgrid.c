@@ -9,6 +9,7 @@ typedef struct {
   PetscInt      ncell[3], shift[3]; /* cells along each direction; those below the first point */
   PetscReal    *face[3];            /* [ncell + 1] */
   PetscReal    *width[3];           /* [points] of what each point stands for along a direction */
+  PetscReal     a;                  /* the largest coefficient */
   PetscBool     varies;             /* The coefficient is not one number. */
   PetscBool     wide;               /* Two of these cells along every direction are one of the DM. */
 } Cells;
@@ -162,6 +163,7 @@ static PetscErrorCode FindContrast(const VpStencil *s, Cells *c)
   for (int d = 0; d < s->dim; d++) PetscCall(VecRestoreArrayRead(s->up[d], &w.up[d]));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   c->varies = (PetscBool)(most[1] > -(1 + VARIES) * most[0]);
+  c->a = most[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -508,6 +510,7 @@ PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpSte
   to->centered = varies;
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
+  to->scale = c.varies || s->factor || s->rest > VARIES || to->centered ? 0 : c.a;
   PetscCall(DescribeSides(s, &c, varies, to->says, sizeof(to->says)));
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree2(c.face[d], c.width[d]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -75,27 +75,24 @@ static PetscErrorCode MakeNodes(PC pc, PetscLayout layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the weights of cells, `one`, and the number of loose entries. */
+/* Sets the weights of cells, `one`, and the number of loose entries, whose mask needs `one` before it is divided by its norm. */
 static PetscErrorCode WeighCells(VpContinuous c, VpOperator op)
 {
-  PetscScalar *one;
-  PetscBool   *used;
+  PetscScalar sum;
+  PetscInt    rows;
+  VpValues    one;
 
   PetscFunctionBegin;
-  if (c->op == op) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->op == op && !c->nloose) PetscFunctionReturn(PETSC_SUCCESS);
+  op = VpReference(op);
   PetscCall(VpOperatorDestroy(&c->op));
-  c->op = VpReference(op);
-  PetscCall(PetscMalloc1(c->nodes->rows, &used));
-  PetscCall(VpNodesWeigh(c->nodes, &op->problem, &c->means, used));
-  c->nloose = 0;
-  PetscCall(VecGetArrayWrite(c->one, &one));
-  for (PetscInt i = 0; i < c->nodes->rows; i++) {
-    one[i] = used[i] ? 1 : 0;
-    c->nloose += !used[i];
-  }
-  PetscCall(VecRestoreArrayWrite(c->one, &one));
-  PetscCall(PetscFree(used));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->nloose, 1, MPIU_INT, MPI_SUM, c->nodes->mesh->comm));
+  c->op = op;
+  PetscCall(VpValuesGet(c->nodes->backend, c->one, VP_WRITE, &one));
+  PetscCall(VpNodesWeigh(c->nodes, &op->problem, &c->means, one.at));
+  PetscCall(VpValuesRestore(&one));
+  PetscCall(VecGetSize(c->one, &rows));
+  PetscCall(VecSum(c->one, &sum));
+  c->nloose = rows - (PetscInt)(PetscRealPart(sum) + 0.5);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,29 +276,20 @@ static PetscErrorCode MeasureConstants(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* loose = 1/A_ii at loose entries, and y -= A_ii u there; both are 0 elsewhere. diagonal: NULL: 1 */
-static PetscErrorCode SubtractOwn(VpContinuous c, Vec diagonal, Vec u, Vec y)
+/* loose = 1/A_ii at loose entries, and y -= A_ii u there; both are 0 elsewhere. diagonal: NULL: 1. scratch: a vector */
+static PetscErrorCode SubtractOwn(VpContinuous c, Vec diagonal, Vec u, Vec y, Vec scratch)
 {
-  const PetscScalar *one, *d = NULL, *ua;
-  PetscScalar       *ya, *inverse;
-
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(c->one, &one));
-  PetscCall(VecGetArrayRead(u, &ua));
-  if (diagonal) PetscCall(VecGetArrayRead(diagonal, &d));
-  PetscCall(VecGetArray(y, &ya));
-  PetscCall(VecGetArrayWrite(c->loose, &inverse));
-  for (PetscInt i = 0; i < c->nodes->rows; i++) {
-    const PetscScalar own = d ? d[i] : 1;
-
-    ya[i] = one[i] != 0 ? 0 : ya[i] - own * ua[i];
-    inverse[i] = one[i] != 0 || own == 0 ? 0 : 1 / own;
-  }
-  PetscCall(VecRestoreArrayWrite(c->loose, &inverse));
-  PetscCall(VecRestoreArray(y, &ya));
-  if (diagonal) PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(VecRestoreArrayRead(u, &ua));
-  PetscCall(VecRestoreArrayRead(c->one, &one));
+  PetscCall(VecCopy(c->one, c->loose));
+  PetscCall(VecScale(c->loose, -1));
+  PetscCall(VecShift(c->loose, 1));
+  if (diagonal) PetscCall(VecPointwiseMult(scratch, diagonal, u));
+  PetscCall(VecAXPY(y, -1, diagonal ? scratch : u));
+  PetscCall(VecPointwiseMult(y, y, c->loose));
+  if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCopy(diagonal, scratch));
+  PetscCall(VecReciprocal(scratch));
+  PetscCall(VecPointwiseMult(c->loose, c->loose, scratch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,7 +311,7 @@ static PetscErrorCode MeasureLoose(PC pc, Vec diagonal)
   PetscCall(VecShift(u, 1));
   PetscCall(MatMult(pc->pmat, u, y));
   PetscCall(VecNorm(y, NORM_INFINITY, &most));
-  PetscCall(SubtractOwn(c, diagonal, u, y));
+  PetscCall(SubtractOwn(c, diagonal, u, y, c->work[3]));
   PetscCall(VecNorm(y, NORM_INFINITY, &off));
   PetscCheck(off <= SMALL * most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "The matrix has %" PetscInt_FMT " rows of nodes that no cell of the element restriction has, and some couple with others: the "
@@ -410,8 +398,6 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
 static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
-  const PetscScalar *d, *one;
-  PetscScalar       *step;
   double             most;
 
   PetscFunctionBegin;
@@ -422,13 +408,10 @@ static PetscErrorCode MakeSteps(PC pc, Vec diagonal)
   c->damping = PetscMin(c->damping, OF_CELL / most);
   if (c->wide) c->damping = 2 / (2 + 1. / c->nodes->mesh->dim); /* D^-1 A of what changes from point to point: from 1/dim to 2 */
   PetscCall(VecDuplicate(c->one, &c->step));
-  PetscCall(VecGetArrayRead(diagonal, &d));
-  PetscCall(VecGetArrayRead(c->one, &one));
-  PetscCall(VecGetArrayWrite(c->step, &step));
-  for (PetscInt i = 0; i < c->nodes->rows; i++) step[i] = d[i] == 0 ? 0 : (one[i] != 0 ? c->damping : 1) / d[i];
-  PetscCall(VecRestoreArrayWrite(c->step, &step));
-  PetscCall(VecRestoreArrayRead(c->one, &one));
-  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(VecCopy(diagonal, c->step));
+  PetscCall(VecReciprocal(c->step));
+  PetscCall(VecScale(c->step, c->damping));
+  if (c->loose) PetscCall(VecAXPY(c->step, 1 - c->damping, c->loose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -442,8 +425,8 @@ static PetscErrorCode FindOperator(PC pc, PetscBool *own)
   if (!c->node) PetscCall(VpMatrixFind(pc->pmat, &matrix));
   PetscCall(WeighCells(c, matrix ? VpMatrixOperator(matrix) : DMVPatchDGData(c->dm)->op));
   *own = (PetscBool)(matrix && matrix->shell && matrix->shift == 0 && PetscRealPart(matrix->scale) > 0);
-  c->scale = *own ? PetscRealPart(matrix->scale) : 1;
-  c->spread[0] = c->spread[1] = 0;
+  c->scale = *own ? PetscRealPart(matrix->scale) : c->exact > 0 ? c->exact : 1;
+  c->spread[0] = c->spread[1] = c->exact > 0 ? c->scale : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -468,7 +451,7 @@ PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
   PetscCall(MeasureLoose(pc, diagonal));
   PetscCall(MeasureConstants(pc));
   PetscCall(MakeSteps(pc, diagonal));
-  if (has && !own) PetscCall(MeasureScale(pc, diagonal));
+  if (has && !own && c->exact <= 0) PetscCall(MeasureScale(pc, diagonal));
   PetscCall(VecDestroy(&diagonal));
   *p = (VpPmat){.dm = c->dm, .op = c->op, .scale = c->scale};
   PetscFunctionReturn(PETSC_SUCCESS);

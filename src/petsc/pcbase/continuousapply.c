@@ -51,17 +51,33 @@ static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* x = step (r - y), or x += step (r - y), by one launch. step NULL: 1; y NULL: 0, or x, unless it is added to */
+static PetscErrorCode Relax(VpContinuous c, PetscBool add, Vec step, Vec r, Vec y, Vec x)
+{
+  const VpBackend *backend = c->nodes->backend;
+  VpValues         sv = {0}, rv, yv = {0}, xv;
+
+  PetscFunctionBegin;
+  if (step) PetscCall(VpValuesGet(backend, step, VP_READ, &sv));
+  PetscCall(VpValuesGet(backend, r, VP_READ, &rv));
+  if (y && y != x) PetscCall(VpValuesGet(backend, y, VP_READ, &yv));
+  PetscCall(VpValuesGet(backend, x, add || y == x ? VP_READ_WRITE : VP_WRITE, &xv));
+  PetscCall(backend->relax((size_t)c->nodes->rows, add, sv.at, rv.at, y == x ? xv.at : yv.at, xv.at));
+  PetscCall(VpValuesRestore(&xv));
+  if (y && y != x) PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&rv));
+  if (step) PetscCall(VpValuesRestore(&sv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z += step (r - A z) */
 static PetscErrorCode TakeStep(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
-  const Vec          rest = c->work[2];
 
   PetscFunctionBegin;
-  PetscCall(MultiplyMatrix(pc, transpose, z, rest));
-  PetscCall(VecAYPX(rest, -1, r));
-  PetscCall(VecPointwiseMult(rest, rest, c->step));
-  PetscCall(VecAXPY(z, 1, rest));
+  PetscCall(MultiplyMatrix(pc, transpose, z, c->work[2]));
+  PetscCall(Relax(c, PETSC_TRUE, c->step, r, c->work[2], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,10 +91,10 @@ PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
   PetscFunctionBegin;
   if (!before) PetscCall(ApplyB(pc, transpose, r, z));
   else {
-    PetscCall(VecPointwiseMult(z, r, c->step));
+    PetscCall(Relax(c, PETSC_FALSE, c->step, r, NULL, z));
     for (int i = 1; i < c->steps; i++) PetscCall(TakeStep(pc, transpose, r, z));
     PetscCall(MultiplyMatrix(pc, transpose, z, rest));
-    PetscCall(VecAYPX(rest, -1, r));
+    PetscCall(Relax(c, PETSC_FALSE, NULL, r, rest, rest));
     /* z is exact at loose entries, which other rows do not add to. */
     if (!transpose || !c->coupled) PetscCall(ApplyCycle(pc, transpose, rest, c->work[1], more));
     else PetscCall(ApplyB(pc, transpose, rest, more));

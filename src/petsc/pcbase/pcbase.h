@@ -41,6 +41,7 @@ struct VpContinuous_ {
   double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
   PetscBool     wide;            /* Cells are wide, and Jacobi steps smooth what they do not represent. */
   PetscBool     known;           /* `node` needs no check. */
+  PetscReal     exact;           /* > 0: A is this times the form, up to rounding errors, without rows that have a factor */
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
   VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
