@@ -107,25 +107,63 @@ PetscErrorCode VpNodesDestroy(VpNodes *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* on this backend, from entries to the nodes of own cells, `to`, and the sums over these of what ranks have at nodes */
+/* whether PETSc's SF takes memory of the backend */
+static PetscBool SFTakesDevice(VpNodes nodes, PetscMemType *type)
+{
+  *type = PETSC_MEMTYPE_HOST;
+#if defined(PETSC_HAVE_CUDA)
+  if (VpIsDevice(nodes->backend)) *type = PETSC_MEMTYPE_CUDA;
+  return PETSC_TRUE;
+#else
+  return (PetscBool)!VpIsDevice(nodes->backend);
+#endif
+}
+
+/* copies of entries and of nodes' values on the host, where a PETSc without CUDA works on them */
+typedef struct {
+  double *rows, *nodes;
+} Staged;
+
+/* from entries to the nodes of own cells, `to` */
 static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to)
 {
-  const PetscMemType type = VpIsDevice(nodes->backend) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  PetscMemType type;
+  Staged       host;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, to, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, to, MPI_REPLACE));
+  if (SFTakesDevice(nodes, &type)) {
+    PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, to, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, to, MPI_REPLACE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
+  PetscCall(nodes->backend->download(rows, (size_t)nodes->rows * sizeof(double), host.rows));
+  PetscCall(PetscSFBcastBegin(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
+  PetscCall(nodes->backend->upload(host.nodes, (size_t)nodes->view.nnode * sizeof(double), to));
+  PetscCall(PetscFree2(host.rows, host.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* rows = the sums of what ranks have at nodes, nodes->nodes */
 static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
 {
-  const PetscMemType type = VpIsDevice(nodes->backend) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  PetscMemType type;
+  Staged       host;
 
   PetscFunctionBegin;
-  PetscCall(nodes->backend->zero(rows, (size_t)nodes->rows * sizeof(*rows)));
-  PetscCall(PetscSFReduceWithMemTypeBegin(nodes->sf, MPIU_REAL, type, nodes->nodes, type, rows, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, nodes->nodes, rows, MPIU_SUM));
+  if (SFTakesDevice(nodes, &type)) {
+    PetscCall(nodes->backend->zero(rows, (size_t)nodes->rows * sizeof(*rows)));
+    PetscCall(PetscSFReduceWithMemTypeBegin(nodes->sf, MPIU_REAL, type, nodes->nodes, type, rows, MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, nodes->nodes, rows, MPIU_SUM));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
+  PetscCall(nodes->backend->download(nodes->nodes, (size_t)nodes->view.nnode * sizeof(double), host.nodes));
+  PetscCall(PetscSFReduceBegin(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
+  PetscCall(nodes->backend->upload(host.rows, (size_t)nodes->rows * sizeof(double), rows));
+  PetscCall(PetscFree2(host.rows, host.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
