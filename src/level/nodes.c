@@ -191,7 +191,7 @@ PetscErrorCode VpNodesSumWeights(VpNodes nodes, const double *t, double *of_node
 
   PetscFunctionBegin;
   if (nodes->sf) PetscCall(nodes->backend->borrow((size_t)nodes->rows * sizeof(*rows) + 1, "weights of nodes", (void **)&rows));
-  PetscCall(Scatter(nodes, t, NULL, NULL, rows));
+  PetscCall(ScatterCells(nodes, t, NULL, NULL, rows));
   PetscCall(nodes->backend->reciprocals((size_t)nodes->rows, rows, one));
   if (nodes->sf) {
     PetscCall(FetchEntries(nodes, rows, of_node));
