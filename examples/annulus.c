@@ -46,10 +46,10 @@ static const VPatchDGBoundary boundary[] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_
                                             VPATCHDG_BOUNDARY_PERIODIC};
 
 /* Makes the ring of 1 x 6 boxes, of degree 3. */
-static PetscErrorCode CreateRing(PetscInt refine, DM *dm)
+static PetscErrorCode CreateRing(PetscInt i, void *ctx, DM *dm)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 3, refine, dm));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 3, 2 + i, dm));
   PetscCall(DMVPatchDGSetBoxGrid(*dm, (PetscInt[]){1, 6}, (PetscReal[]){1, 0}, (PetscReal[]){2, 1}));
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
   PetscCall(DMVPatchDGSetMap(*dm, Ring, NULL));
@@ -62,18 +62,9 @@ static PetscErrorCode CreateRing(PetscInt refine, DM *dm)
 int main(int argc, char **argv)
 {
   const Known known = {.u = Temperature, .gradient = Gradient, .flux = Heat};
-  PetscInt    meshes = 3;
-  PetscReal   before[2] = {1, 1};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
-  for (PetscInt i = 0; i < meshes; i++) {
-    DM dm;
-
-    PetscCall(CreateRing(2 + i, &dm));
-    PetscCall(PrintRow(dm, &known, i, before));
-    PetscCall(DMDestroy(&dm));
-  }
+  PetscCall(PrintTable(CreateRing, NULL, &known));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -35,25 +35,23 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[],
 static const VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET,
                                              VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET};
 
+static PetscErrorCode CreateBall(PetscInt i, void *ctx, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, i, dm));
+  PetscCall(DMVPatchDGSetDomain(*dm, VPATCHDG_DOMAIN_BALL));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(CheckEquation(*dm, boundary));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   const Known known = {.f = Source, .u = Temperature, .gradient = Gradient};
-  PetscInt    meshes = 3;
-  PetscReal   before[2] = {1, 1};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
-  for (PetscInt i = 0; i < meshes; i++) {
-    DM dm;
-
-    PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, i, &dm));
-    PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BALL));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(CheckEquation(dm, boundary));
-    PetscCall(DMSetUp(dm));
-    PetscCall(PrintRow(dm, &known, i, before));
-    PetscCall(DMDestroy(&dm));
-  }
+  PetscCall(PrintTable(CreateBall, NULL, &known));
   PetscCall(PetscFinalize());
   return 0;
 }

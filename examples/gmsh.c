@@ -37,32 +37,31 @@ static PetscErrorCode Heat(PetscInt dim, const PetscReal x[], const PetscReal no
 
 enum { OUTSIDE = 1, HOLE }; /* the physical curves of the file */
 
+/* ctx: the DMPLEX of the file */
+static PetscErrorCode CreatePlate(PetscInt i, void *ctx, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMConvert((DM)ctx, DMVPATCHDG, dm));
+  PetscCall(DMVPatchDGSetDegree(*dm, 3));
+  PetscCall(DMVPatchDGSetLabelBoundary(*dm, OUTSIDE, VPATCHDG_BOUNDARY_DIRICHLET, 0));
+  PetscCall(DMVPatchDGSetLabelBoundary(*dm, HOLE, VPATCHDG_BOUNDARY_NEUMANN, 0));
+  PetscCall(DMSetRefineLevel(*dm, i));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   const Known known = {.u = Temperature, .gradient = Gradient, .flux = Heat};
   char        file[PETSC_MAX_PATH_LEN] = "share/vpatchdg/meshes/plate.msh";
-  PetscInt    meshes = 3;
-  PetscReal   before[2] = {1, 1};
   DM          plex;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mesh", file, sizeof(file), NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
   PetscCall(VPatchDGInitializePackage());
   PetscCall(DMPlexCreateFromFile(PETSC_COMM_WORLD, file, "plate", PETSC_TRUE, &plex));
-  for (PetscInt i = 0; i < meshes; i++) {
-    DM dm;
-
-    PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
-    PetscCall(DMVPatchDGSetDegree(dm, 3));
-    PetscCall(DMVPatchDGSetLabelBoundary(dm, OUTSIDE, VPATCHDG_BOUNDARY_DIRICHLET, 0));
-    PetscCall(DMVPatchDGSetLabelBoundary(dm, HOLE, VPATCHDG_BOUNDARY_NEUMANN, 0));
-    PetscCall(DMSetRefineLevel(dm, i));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(DMSetUp(dm));
-    PetscCall(PrintRow(dm, &known, i, before));
-    PetscCall(DMDestroy(&dm));
-  }
+  PetscCall(PrintTable(CreatePlate, plex, &known));
   PetscCall(DMDestroy(&plex));
   PetscCall(PetscFinalize());
   return 0;

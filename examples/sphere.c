@@ -41,29 +41,27 @@ static PetscErrorCode Heat(PetscInt dim, const PetscReal x[], const PetscReal no
 static const VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_NEUMANN,   VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET,
                                              VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET};
 
+static PetscErrorCode CreateShell(PetscInt i, void *ctx, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, i, dm));
+  PetscCall(DMVPatchDGSetDomain(*dm, VPATCHDG_DOMAIN_SHELL));
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscCall(CheckEquation(*dm, boundary));
+  PetscCall(DMSetUp(*dm));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   const Known known = {.f = Source, .u = Temperature, .gradient = Gradient, .flux = Heat};
-  PetscInt    meshes = 3;
-  PetscReal   before[2] = {1, 1};
   PetscBool   given;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-dm_vpatchdg_domain_parameters", &given));
   if (!given) PetscCall(PetscOptionsSetValue(NULL, "-dm_vpatchdg_domain_parameters", "1,1.0157")); /* the radii */
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
-  for (PetscInt i = 0; i < meshes; i++) {
-    DM dm;
-
-    PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, i, &dm));
-    PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_SHELL));
-    PetscCall(DMVPatchDGSetBoundary(dm, boundary));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(CheckEquation(dm, boundary));
-    PetscCall(DMSetUp(dm));
-    PetscCall(PrintRow(dm, &known, i, before));
-    PetscCall(DMDestroy(&dm));
-  }
+  PetscCall(PrintTable(CreateShell, NULL, &known));
   PetscCall(PetscFinalize());
   return 0;
 }

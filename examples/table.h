@@ -57,3 +57,24 @@ static inline PetscErrorCode PrintRow(DM dm, const Known *known, PetscInt i, Pet
   PetscCall(VecDestroy(&u));
   PetscFunctionReturn(0);
 }
+
+/* Makes the i-th mesh, set up. */
+typedef PetscErrorCode (*MakeMesh)(PetscInt i, void *ctx, DM *dm);
+
+/* Prints the table of as many meshes as -meshes says. */
+static inline PetscErrorCode PrintTable(MakeMesh make, void *ctx, const Known *known)
+{
+  PetscInt  meshes = 3;
+  PetscReal before[2] = {1, 1};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-meshes", &meshes, NULL));
+  for (PetscInt i = 0; i < meshes; i++) {
+    DM dm;
+
+    PetscCall(make(i, ctx, &dm));
+    PetscCall(PrintRow(dm, known, i, before));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(0);
+}
