@@ -192,6 +192,10 @@ jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(
 # T="cycle mesh.2 docs": cycle.c on all its numbers of ranks, mesh.c on 2, docs.t; without T all
 chosen     = $(filter $(addprefix $(BUILD)/tests/,$(T) $(basename $(T))),$(tests))
 scripts    = $(if $(EMULATE),,$(filter $(if $(T),$(T:%=tests/%.t),%),$(wildcard tests/*.t)))
+# each of T names a test that there is
+know_tests = for t in $(T); do [ -z "$$(ls tests/$$t.t tests/$$t.c* $(BUILD)/t/$$t.t 2>/dev/null)" ] || continue; \
+	  has=$$(cd $(BUILD)/t && ls $${t%.*}.*.t 2>/dev/null | sed 's/\.t$$//'); \
+	  echo "vpatchdg: T=$$t names no test$${has:+, there are }"$$has >&2; exit 1; done
 everything = $(tests) $(if $(EMULATE),,all $(benches) $(programs) $(BUILD)/bin/fuzz)
 prove      = $(if $(EMULATE),VPATCHDG_TEST=cuda) SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
 	  tests/support/prove.sh $(if $(V),-v) -j$(2) \
@@ -200,8 +204,8 @@ left_out   = $(if $(EMULATE),on an emulated GPU,$(if $(CUDA_NVCC),$(if $(gpu),th
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu)))
 
 check: say-cuda $(if $(T),$(chosen) $(if $(scripts),$(everything)),$(everything))
-	@$(if $(T),[ -n '$(chosen)$(scripts)' ] || { echo 'vpatchdg: T=$(T) names no test' >&2; exit 1; })
 	@$(list_tests)
+	@$(know_tests)
 	@echo '# $(left_out)'
 	@$(call prove,$(scripts),$(if $(V),1,$(jobs)))
 check-gpu: need-gpu $(everything)

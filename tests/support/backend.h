@@ -51,7 +51,7 @@ static inline const VpBackend *TestBackend(void)
   const VpBackend *backend = UsableBackend(name);
 
   if (!backend) {
-    printf("Bail out! VPATCHDG_TEST=%s: this backend was not compiled in or has no device here\n", name);
+    printf("not ok - VPATCHDG_TEST=%s was compiled in, and has a device here\n", name);
     fflush(stdout);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
