@@ -1,5 +1,5 @@
-/* The solution on trees beside that of PETSc's continuous elements of the same degree on the same DMPLEX: they differ by what the order
-   says. */
+/* The solution on trees beside that of PETSc's continuous elements of the same degree on the same DMPLEX, made by hand or of a file of
+   Gmsh: they differ by what the order says. */
 /* ranks: 1 */
 #include "support/trees_dm.h"
 #include <petscdmplex.h>
@@ -111,14 +111,13 @@ static PetscErrorCode SolveByElements(DM plex, PetscInt degree, PetscInt n, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *plex = the kites of a regular pentagon, turned at random, each refined `refine` times */
-static PetscErrorCode Pentagon(int refine, DM *plex)
+/* *plex = the kites of a regular pentagon, turned at random */
+static PetscErrorCode Pentagon(DM *plex)
 {
   static const int plex_corner[4] = {0, 1, 3, 2};
   PetscInt         cell[MOST_TREES * 4];
   PetscReal        x[MOST_TREES * 2];
   Trees            t;
-  DM               next;
 
   PetscFunctionBeginUser;
   TreesStar(5, &t);
@@ -134,14 +133,28 @@ static PetscErrorCode Pentagon(int refine, DM *plex)
   for (int i = 0; i < 4 * t.ntree; i++) cell[i] = t.corner[i / 4 * 4 + plex_corner[i % 4]];
   for (int i = 0; i < 2 * t.nvertex; i++) x[i] = t.x[i / 2][i % 2];
   PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, t.ntree, t.nvertex, 4, PETSC_TRUE, cell, 2, x, plex));
-  for (int i = 0; i < refine; i++) {
-    PetscCall(DMPlexSetRefinementUniform(*plex, PETSC_TRUE));
-    PetscCall(DMRefine(*plex, PETSC_COMM_WORLD, &next));
-    PetscCall(DMDestroy(plex));
-    *plex = next;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* *plex = the cells of Gmsh's plate with a hole, with straight sides */
+static PetscErrorCode Plate(DM *plex)
+{
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestOptionsPush("-dm_plex_gmsh_highorder 0", &own));
+  PetscCall(DMPlexCreateFromFile(PETSC_COMM_WORLD, "share/vpatchdg/meshes/plate.msh", "plate", PETSC_TRUE, plex));
+  PetscCall(TestOptionsPop(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a mesh, and the radii between which solutions are compared */
+typedef struct {
+  PetscErrorCode (*make)(DM *plex);
+  const char *name;
+  double      radius[2];
+  int         refine; /* of the coarser mesh */
+} Mesh;
 
 enum { POINTS = 40 };
 
@@ -165,20 +178,26 @@ static PetscErrorCode SolveOnTrees(DM plex, PetscInt degree, const PetscReal poi
 }
 
 /* the norm of what both solutions, then ours and the exact one, differ by at points */
-static PetscErrorCode Compare(PetscInt degree, int refine, PetscReal apart[2])
+static PetscErrorCode Compare(const Mesh *mesh, PetscInt degree, int refine, PetscReal apart[2])
 {
   PetscReal   points[2 * POINTS];
   PetscScalar ours[POINTS], theirs[POINTS], exact;
-  DM          plex;
+  DM          plex, next;
 
   PetscFunctionBeginUser;
   for (int i = 0; i < POINTS; i++) {
-    const PetscReal r = 0.7 * PetscSqrtReal((i + 0.5) / POINTS), angle = 2.39996 * i;
+    const PetscReal r = mesh->radius[0] + (mesh->radius[1] - mesh->radius[0]) * PetscSqrtReal((i + 0.5) / POINTS), angle = 2.39996 * i;
 
     points[2 * i] = r * PetscCosReal(angle);
     points[2 * i + 1] = r * PetscSinReal(angle);
   }
-  PetscCall(Pentagon(refine, &plex));
+  PetscCall(mesh->make(&plex));
+  for (int i = 0; i < refine; i++) {
+    PetscCall(DMPlexSetRefinementUniform(plex, PETSC_TRUE));
+    PetscCall(DMRefine(plex, PETSC_COMM_WORLD, &next));
+    PetscCall(DMDestroy(&plex));
+    plex = next;
+  }
   PetscCall(SolveOnTrees(plex, degree, points, ours));
   PetscCall(SolveByElements(plex, degree, POINTS, points, theirs));
   apart[0] = apart[1] = 0;
@@ -193,17 +212,22 @@ static PetscErrorCode Compare(PetscInt degree, int refine, PetscReal apart[2])
 
 int main(int argc, char **argv)
 {
+  static const Mesh meshes[2] = {{Pentagon, "pentagon", {0, 0.7}, 2}, {Plate, "plate of Gmsh", {0.3, 0.48}, 0}};
+
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
-  for (PetscInt degree = 1; degree <= 3; degree++) {
-    PetscReal coarse[2], fine[2];
+  for (int i = 0; i < 6; i++) {
+    const Mesh    *mesh = &meshes[i / 3];
+    const PetscInt degree = i % 3 + 1;
+    PetscReal      coarse[2], fine[2];
 
-    PetscCall(Compare(degree, 2, coarse));
-    PetscCall(Compare(degree, 3, fine));
+    PetscCall(Compare(mesh, degree, mesh->refine, coarse));
+    PetscCall(Compare(mesh, degree, mesh->refine + 1, fine));
     TapOk((PetscBool)(PetscLog2Real(coarse[0] / fine[0]) > (PetscReal)degree + 0.5),
-          "differs_from_continuous_elements_by_the_order: Q%d, %.1e, order %.2f; exact solution %.1e, order %.2f", (int)degree,
-          (double)fine[0], (double)PetscLog2Real(coarse[0] / fine[0]), (double)fine[1], (double)PetscLog2Real(coarse[1] / fine[1]));
+          "differs_from_continuous_elements_by_the_order: %s, Q%d, %.1e, order %.2f; exact solution %.1e, order %.2f", mesh->name,
+          (int)degree, (double)fine[0], (double)PetscLog2Real(coarse[0] / fine[0]), (double)fine[1],
+          (double)PetscLog2Real(coarse[1] / fine[1]));
   }
   PetscCall(PetscFinalize());
   return TapEnd();
