@@ -195,35 +195,41 @@ static PetscErrorCode TakeGrid(DM dm, const VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads a file on the first rank alone, so that all ranks learn of errors in it. Where ranks read it together, others would wait for the
-   first one. */
-static PetscErrorCode TryFile(MPI_Comm comm, const char file[])
+/* Reads a file on the first rank alone, so that all ranks learn of errors in it: where ranks read it together, others would wait for the
+   first one. *plex: on each rank by itself, without cells on others */
+static PetscErrorCode ReadPlex(MPI_Comm comm, const char file[], DM *plex)
 {
-  PetscMPIInt    rank, size;
+  PetscInt       dim[2] = {0, 0};
+  PetscMPIInt    rank;
   PetscErrorCode error = PETSC_SUCCESS;
-  DM             plex = NULL;
 
   PetscFunctionBegin;
+  *plex = NULL;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!rank) error = DMPlexCreateFromFile(PETSC_COMM_SELF, file, "vpatchdg_mesh", PETSC_TRUE, &plex);
-  if (!error) PetscCall(DMDestroy(&plex));
+  if (!rank) error = DMPlexCreateFromFile(PETSC_COMM_SELF, file, "vpatchdg_mesh", PETSC_TRUE, plex);
   PetscCall(VpTogether(comm, error));
+  if (!rank) {
+    PetscCall(DMGetDimension(*plex, &dim[0]));
+    PetscCall(DMGetCoordinateDim(*plex, &dim[1]));
+  }
+  PetscCallMPI(MPI_Bcast(dim, 2, MPIU_INT, 0, comm));
+  if (!rank) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMCreate(PETSC_COMM_SELF, plex));
+  PetscCall(DMSetType(*plex, DMPLEX));
+  PetscCall(DMSetDimension(*plex, dim[0]));
+  PetscCall(DMSetCoordinateDim(*plex, dim[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGReadMesh(DM dm, const char file[])
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   VpUserGrid     grid;
   PetscErrorCode error;
   DM             plex;
 
   PetscFunctionBegin;
-  PetscCall(TryFile(comm, file));
-  PetscCall(DMPlexCreateFromFile(comm, file, "vpatchdg_mesh", PETSC_TRUE, &plex));
-  error = VpUserGridCreate(plex, &grid);
+  PetscCall(ReadPlex(PetscObjectComm((PetscObject)dm), file, &plex));
+  error = VpUserGridCreate(PetscObjectComm((PetscObject)dm), plex, &grid);
   PetscCall(DMDestroy(&plex));
   PetscCall(error);
   PetscCall(TakeGrid(dm, &grid));
@@ -254,7 +260,7 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   VpUserGrid grid;
 
   PetscFunctionBegin;
-  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(VpUserGridCreate(PetscObjectComm((PetscObject)mesh), mesh, &grid));
   PetscCall(VpUserGridConvert(mesh, &grid, dm));
   PetscCall(VpUserGridDestroy(&grid));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -338,8 +344,9 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGCreateCellMap()"));
+  VpAssertObject(mesh, DM_CLASSID, 2);
   VpAssertPointer(map, 3);
-  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(VpUserGridCreate(PetscObjectComm((PetscObject)mesh), mesh, &grid));
   error = VpUserGridMap(dm, &grid, map);
   PetscCall(VpUserGridDestroy(&grid));
   PetscCall(error);

@@ -273,7 +273,7 @@ PetscErrorCode VpElementsCreate(DM plex, PetscLayout rows, const char prefix[], 
   PetscCall(FillElement(plex, &e));
   PetscCall(CheckElement(PetscObjectComm((PetscObject)plex), &e));
   PetscCall(CheckRows(plex, rows));
-  PetscCall(VpUserGridCreate(plex, &grid));
+  PetscCall(VpUserGridCreate(PetscObjectComm((PetscObject)plex), plex, &grid));
   error = CheckLattice(&grid);
   if (!error) error = FillElements(plex, &e, &grid, prefix, to);
   PetscCall(VpUserGridDestroy(&grid));

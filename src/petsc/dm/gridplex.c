@@ -194,8 +194,9 @@ static PetscErrorCode PlaceBoxes(DM plex, DMLabel sides, VpUserGrid *grid)
     for (int d = 0; d < grid->dim; d++) lower[d] = grid->x[d][2 * c], upper[d] = grid->x[d][2 * c + 1];
     PetscCall(GetSideLabels(plex, sides, grid->point[c], lower, upper, grid->cell + c));
   }
+  for (int d = 0; d < grid->dim; d++) grid->periodic[d] = (PetscBool)(L && L[d] > 0);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->periodic, 3, MPIU_BOOL, MPI_LOR, grid->comm));
   for (int d = 0; d < grid->dim; d++) {
-    grid->periodic[d] = (PetscBool)(L && L[d] > 0);
     PetscCall(FindPlexFaces(grid, d));
     for (PetscInt c = 0; c < grid->ncell; c++) {
       grid->cell[c].at[d] = FaceAt(grid, d, grid->x[d][2 * c]);

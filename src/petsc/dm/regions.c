@@ -14,7 +14,7 @@ static PetscErrorCode MapRegions(DM cells, DM mesh, PetscInt region[])
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
   PetscCheck(plex, PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, "A mesh of type %s: regions are those of a DMPLEX",
              VpTypeName((PetscObject)mesh));
-  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(VpUserGridCreate(PetscObjectComm((PetscObject)mesh), mesh, &grid));
   PetscCall(PetscMalloc1(grid.ncell, &theirs));
   for (PetscInt i = 0; i < grid.ncell; i++) theirs[i] = grid.cell[i].region;
   PetscCall(VpUserGridDestroy(&grid));

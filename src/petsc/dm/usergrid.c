@@ -32,14 +32,13 @@ static PetscErrorCode FillUserGrid(DM mesh, PetscBool da, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *grid)
+PetscErrorCode VpUserGridCreate(MPI_Comm comm, DM mesh, VpUserGrid *grid)
 {
   PetscBool      da, plex;
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  VpAssertObject(mesh, DM_CLASSID, 1);
-  *grid = (VpUserGrid){.comm = PetscObjectComm((PetscObject)mesh), .n = {1, 1, 1}};
+  *grid = (VpUserGrid){.comm = comm, .n = {1, 1, 1}};
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMDA, &da));
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
   PetscCheck(da || plex, grid->comm, PETSC_ERR_ARG_WRONG, "A mesh of type %s: a DMDA or a DMPLEX is needed", VpTypeName((PetscObject)mesh));

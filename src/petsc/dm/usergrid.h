@@ -37,8 +37,8 @@ typedef struct {
   PetscReal *x[3];  /* coordinates of a DMDA's entries; lower and upper ends of a DMPLEX's own cells, [ncell][2] */
 } VpUserGrid;
 /* All are collective. Ensures: an error on all ranks that gives the reason unless cells are axis-parallel boxes, or have places in a
-   lattice. */
-PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
+   lattice. mesh: on these ranks, or on each of them by itself, with the cells that are its own */
+PetscErrorCode VpUserGridCreate(MPI_Comm, DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);
 /* gridda.c and gridplex.c: fill the grid except total and fills */
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
