@@ -4,6 +4,8 @@
 #include "../src/petsc/dm/internal.h"
 #include <petscdmplex.h>
 
+#define FILE_NAME "build/t/trees_convert.msh"
+
 /* [2^dim] the corner, x fastest, that is PETSc's vertex i of a cell, and Gmsh's */
 static const int plex_corner[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 2, 3, 1, 4, 5, 7, 6}};
 static const int gmsh_corner[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 1, 3, 2, 4, 5, 7, 6}};
@@ -30,19 +32,19 @@ static PetscErrorCode PlexOf(const Trees *t, DM *plex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks the boundary faces of a DMPLEX that lie at x > 0 by 5, others by 6. */
-static PetscErrorCode MarkFaces(DM plex)
+/* Gives the points of a DMPLEX at a height a label: of the two values the first where they lie at x > least, else the second. */
+static PetscErrorCode Mark(DM plex, PetscInt height, const char label[], double least, const PetscInt value[2])
 {
   PetscInt first, last;
 
   PetscFunctionBeginUser;
-  PetscCall(DMCreateLabel(plex, "Face Sets"));
-  PetscCall(DMPlexGetHeightStratum(plex, 1, &first, &last));
-  for (PetscInt face = first; face < last; face++) {
+  PetscCall(DMCreateLabel(plex, label));
+  PetscCall(DMPlexGetHeightStratum(plex, height, &first, &last));
+  for (PetscInt point = first; point < last; point++) {
     PetscReal volume, center[3], normal[3];
 
-    PetscCall(DMPlexComputeCellGeometryFVM(plex, face, &volume, center, normal));
-    PetscCall(DMSetLabelValue(plex, "Face Sets", face, center[0] > 0 ? 5 : 6));
+    PetscCall(DMPlexComputeCellGeometryFVM(plex, point, &volume, center, normal));
+    PetscCall(DMSetLabelValue(plex, label, point, value[center[0] > least ? 0 : 1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,17 +70,9 @@ static PetscErrorCode Regions(DM dm, DM plex, PetscReal energy, const char name[
   const PetscInt  region[2] = {3, 4};
   const PetscReal a[2] = {1, 100};
   PetscReal       found[3];
-  PetscInt        first, last;
 
   PetscFunctionBeginUser;
-  PetscCall(DMCreateLabel(plex, "Cell Sets"));
-  PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
-  for (PetscInt c = first; c < last; c++) {
-    PetscReal volume, center[3], normal[3];
-
-    PetscCall(DMPlexComputeCellGeometryFVM(plex, c, &volume, center, normal));
-    PetscCall(DMSetLabelValue(plex, "Cell Sets", c, center[0] > 0.1 ? 3 : 4));
-  }
+  PetscCall(Mark(plex, 0, "Cell Sets", 0.1, region));
   PetscCall(DMVPatchDGSetRegionCoefficient(dm, plex, 2, region, a));
   PetscCall(Numbers(dm, found));
   TapOk((PetscBool)(found[0] > 2 * energy && found[0] < 100 * energy), "regions_set_the_coefficient: %s, energy %g instead of %g", name,
@@ -149,7 +143,7 @@ static PetscErrorCode OfAPlex(Trees *t, const char name[])
   PetscCall(Numbers(dm, expected));
   PetscCall(DMDestroy(&dm));
   PetscCall(PlexOf(t, &plex));
-  PetscCall(MarkFaces(plex));
+  PetscCall(Mark(plex, 1, "Face Sets", 0, (PetscInt[]){5, 6}));
   PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
   PetscCall(DMVPatchDGSetLabelBoundary(dm, 5, VPATCHDG_BOUNDARY_NEUMANN, 0));
   PetscCall(DMVPatchDGSetLabelBoundary(dm, 6, VPATCHDG_BOUNDARY_ROBIN, 2));
@@ -165,37 +159,56 @@ static PetscErrorCode OfAPlex(Trees *t, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares a file of Gmsh, which every rank reads as one, with its trees. */
-static PetscErrorCode OfAFile(const Trees *t, const char name[])
+/* The first rank writes a file of Gmsh. */
+static PetscErrorCode WriteFile(const char nodes[], const char elements[])
 {
-  static const char file[] = "build/t/trees_convert.msh";
-  const int         corners = 1 << t->dim;
-  PetscReal         expected[3], found[3];
-  PetscMPIInt       rank;
-  DM                dm;
+  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) {
-    FILE *f = fopen(file, "w");
+    FILE *f = fopen(FILE_NAME, "w");
 
-    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", file);
-    fprintf(f, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n", (int)t->nvertex);
-    for (int v = 0; v < t->nvertex; v++) fprintf(f, "%d %.17g %.17g %.17g\n", v + 1, t->x[v][0], t->x[v][1], t->x[v][2]);
-    fprintf(f, "$EndNodes\n$Elements\n%d\n", (int)t->ntree);
-    for (int i = 0; i < t->ntree; i++) {
-      fprintf(f, "%d %d 2 7 1", i + 1, t->dim == 2 ? 3 : 5);
-      for (int k = 0; k < corners; k++) fprintf(f, " %d", (int)t->corner[i * corners + gmsh_corner[t->dim][k]] + 1);
-      fprintf(f, "\n");
-    }
-    fprintf(f, "$EndElements\n");
+    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", FILE_NAME);
+    fprintf(f, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%s$EndNodes\n$Elements\n%s$EndElements\n", nodes, elements);
     fclose(f);
   }
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Writes trees to a file of Gmsh. */
+static PetscErrorCode WriteTrees(const Trees *t)
+{
+  const int corners = 1 << t->dim;
+  char      nodes[MOST_TREES * 8 * 80], elements[MOST_TREES * 120], *to = nodes;
+
+  PetscFunctionBeginUser;
+  to += sprintf(to, "%d\n", (int)t->nvertex);
+  for (int v = 0; v < t->nvertex; v++) to += sprintf(to, "%d %.17g %.17g %.17g\n", v + 1, t->x[v][0], t->x[v][1], t->x[v][2]);
+  to = elements;
+  to += sprintf(to, "%d\n", (int)t->ntree);
+  for (int i = 0; i < t->ntree; i++) {
+    to += sprintf(to, "%d %d 2 7 1", i + 1, t->dim == 2 ? 3 : 5);
+    for (int k = 0; k < corners; k++) to += sprintf(to, " %d", (int)t->corner[i * corners + gmsh_corner[t->dim][k]] + 1);
+    to += sprintf(to, "\n");
+  }
+  PetscCall(WriteFile(nodes, elements));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares a file of Gmsh, which every rank reads as one, with its trees. */
+static PetscErrorCode OfAFile(const Trees *t, const char name[])
+{
+  PetscReal expected[3], found[3];
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(WriteTrees(t));
   PetscCall(New(t, 3, 1, "", &dm));
   PetscCall(Numbers(dm, expected));
   PetscCall(DMDestroy(&dm));
-  PetscCall(NewByOptions(t->dim, 3, 1, "-dm_vpatchdg_mesh build/t/trees_convert.msh", &dm));
+  PetscCall(NewByOptions(t->dim, 3, 1, "-dm_vpatchdg_mesh " FILE_NAME, &dm));
   PetscCall(Numbers(dm, found));
   TapOk(AreSame(expected, found), "file_is_as_its_trees: %s, %.1e %.1e %.1e", name, (double)(found[0] / expected[0] - 1),
         (double)(found[1] / expected[1] - 1), (double)(found[2] / expected[2] - 1));
@@ -203,12 +216,12 @@ static PetscErrorCode OfAFile(const Trees *t, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WithOptions(const char options[])
+static PetscErrorCode WithOptions(PetscInt dim, const char options[])
 {
   DM dm;
 
   PetscFunctionBeginUser;
-  PetscCall(NewByOptions(2, 2, 0, options, &dm));
+  PetscCall(NewByOptions(dim, 2, 0, options, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -231,6 +244,21 @@ static PetscErrorCode Surface(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Files whose cells are not all quadrilaterals or hexahedra: a triangle beside a square, a prism beside a cube. */
+static PetscErrorCode OtherCells(void)
+{
+  static const char *const elements[] = {"2\n1 3 2 7 1 1 2 4 3\n2 2 2 7 1 2 5 4\n",
+                                         "2\n1 5 2 7 1 1 2 4 3 6 7 9 8\n2 6 2 7 1 2 5 4 7 10 9\n"};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(WriteFile("10\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n5 2 0 0\n6 0 0 1\n7 1 0 1\n8 0 1 1\n9 1 1 1\n10 2 0 1\n", elements[i]));
+    Refused(WithOptions(2 + i, "-dm_vpatchdg_mesh " FILE_NAME),
+            i ? "near (1.33333, 0.333333, 0.5), has 6 corners" : "near (1.33333, 0.333333), has 3 corners", i ? "prism" : "triangle");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Trees t;
@@ -241,10 +269,10 @@ int main(int argc, char **argv)
   TreesStar(5, &t);
   PetscCall(OfAPlex(&t, "star"));
   PetscCall(OfAFile(&t, "star"));
-  Refused(WithOptions("-dm_vpatchdg_mesh build/t/trees_convert.msh -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain",
-          "domain");
-  Refused(WithOptions("-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
+  Refused(WithOptions(2, "-dm_vpatchdg_mesh " FILE_NAME " -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain", "domain");
+  Refused(WithOptions(2, "-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
   PetscCall(LossesAreExpected());
+  PetscCall(OtherCells());
   Refused(Surface(), "have 2 dimensions and lie in space of 3", "surface_in_space");
   TreesBall(3, &t);
   PetscCall(OfAPlex(&t, "ball"));

@@ -250,6 +250,19 @@ static PetscErrorCode SetUpPC(PetscInt refine, PCType type, const char options[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two trees beside one, in a square of 2 x 2 trees otherwise, or in a layer of cubes. */
+static void Divided(int dim, Trees *t)
+{
+  static const int32_t corner[] = {0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 9, 10, 9, 10, 7, 8};
+  static const double  x[][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}, {2, 2}, {1, 1.5}, {2, 1.5}};
+
+  *t = (Trees){.dim = dim, .ntree = 5, .nvertex = 11 << (dim - 2)};
+  for (int i = 0; i < 5 << dim; i++) t->corner[i] = dim == 2 ? corner[i] : 2 * corner[i / 8 * 4 + i % 4] + i / 4 % 2;
+  for (int v = 0; v < t->nvertex; v++) {
+    for (int d = 0; d < dim; d++) t->x[v][d] = d < 2 ? x[dim == 2 ? v : v / 2][d] : v % 2;
+  }
+}
+
 static PetscErrorCode Refusals(void)
 {
   Trees t;
@@ -271,6 +284,11 @@ static PetscErrorCode Refusals(void)
   Refused(SetUpWith(2, "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain ball"), "a domain in dimension 3, not 2", "dimension");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain star -dm_vpatchdg_boundary periodic"), "periodic does not fit", "periodic_direction");
   Refused(SetUpWith(2, "-dm_vpatchdg_domain trees"), "the trees are given by DMVPatchDGSetTrees()", "no_trees");
+  Divided(2, &t);
+  Refused(SetUpTrees(&t, PETSC_FALSE), "vertex 9 at (1., 1.5) lies inside of an edge of tree 2, between its vertices 4 and 7",
+          "half_a_side");
+  Divided(3, &t);
+  Refused(SetUpTrees(&t, PETSC_FALSE), "vertex 18 at (1., 1.5, 0.) lies inside of an edge of tree 2", "half_a_face");
   TreesBall(2, &t);
   Refused(SetUpTrees(&t, PETSC_TRUE), "cells do not meet, cell 0 is the first", "nodes_that_differ");
   t.x[0][0] = t.x[0][1] = 0.7; /* The inner square folds. */

@@ -171,7 +171,9 @@ static PetscErrorCode SetHands(MPI_Comm comm, VpDomain domain)
              "Trees around tree %d form a band that is twisted: they cannot lie in space, so that their corners must be wrong",
              (int)twisted);
   PetscCheck(n == domain->nbox, comm, PETSC_ERR_ARG_INCOMP,
-             "The trees do not hang together: %d of %d can be reached from tree 0 through faces", (int)n, (int)domain->nbox);
+             "The trees do not hang together: %d of %d can be reached from tree 0 through faces. Parts of a mesh that touch need the same "
+             "vertices there (Gmsh: Coherence)",
+             (int)n, (int)domain->nbox);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,13 +4,19 @@
 
 const int VpPlexVertexAt[4][8] = {{0}, {0}, {0, 1, 3, 2}, {0, 3, 1, 2, 4, 5, 7, 6}};
 
+/* a cell that has not 2^dim vertices: its number, how many it has (0: there is no such cell), and their mean */
+typedef struct {
+  double cell, vertices, x[3];
+} OddCell;
+
 typedef struct {
   DM              plex;
   int             dim, corners;
   PetscInt        first, last; /* the vertices */
   const PetscInt *number;      /* of vertices on all ranks; negative for those of other ranks */
   PetscInt       *corner;      /* [ncell][corners] numbers of the own cells' vertices */
-  PetscBool       boxes, same; /* All cells have 2^dim vertices; the maps of all have one degree. */
+  OddCell         odd;
+  PetscBool       same; /* The maps of all cells have one degree. */
 } Cells;
 
 /* vertex [corners] = the vertices of a point's closure in PETSc's order; *n: their number */
@@ -47,6 +53,39 @@ static PetscErrorCode FindOrder(Cells *c, PetscInt cell, PetscInt *order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RememberOdd(Cells *c, PetscInt cell, PetscInt vertices)
+{
+  const PetscScalar *array;
+  PetscScalar       *x;
+  PetscBool          discontinuous;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  c->odd = (OddCell){(double)cell, (double)vertices, {0, 0, 0}};
+  PetscCall(DMPlexGetCellCoordinates(c->plex, cell, &discontinuous, &n, &array, &x));
+  for (PetscInt i = 0; i < n; i++) c->odd.x[i % c->dim] += (double)PetscRealPart(x[i]) * c->dim / n;
+  PetscCall(DMPlexRestoreCellCoordinates(c->plex, cell, &discontinuous, &n, &array, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error on all ranks unless cells are quadrilaterals or hexahedra. */
+static PetscErrorCode CheckKind(const Cells *c, MPI_Comm comm)
+{
+  OddCell     odd = c->odd;
+  char        at[64];
+  PetscMPIInt first;
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, (PetscBool)(odd.vertices > 0), &first));
+  if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(&odd, sizeof(odd) / sizeof(double), MPI_DOUBLE, first, comm));
+  PetscCall(PetscSNPrintf(at, sizeof(at), c->dim == 3 ? "(%g, %g, %g)" : "(%g, %g)", odd.x[0], odd.x[1], odd.x[2]));
+  SETERRQ(comm, PETSC_ERR_ARG_WRONG,
+          "On rank %d: DMConvert(): cells of the DMPLEX must be quadrilaterals in 2D, hexahedra in 3D, and cell %.0f, near %s, has %.0f "
+          "corners. Gmsh recombines triangles by Mesh.RecombineAll = 1, and makes hexahedra of others by Mesh.SubdivisionAlgorithm = 2",
+          first, odd.cell, at, odd.vertices);
+}
+
 /* Fills what is known of the own cells one by one. Ensures: an error on all ranks unless they are quadrilaterals or hexahedra with maps of
    one degree. */
 static PetscErrorCode FillCells(Cells *c, VpUserGrid *grid)
@@ -58,7 +97,7 @@ static PetscErrorCode FillCells(Cells *c, VpUserGrid *grid)
     PetscInt n, vertex[8];
 
     PetscCall(GetVertices(c, grid->point[i], &n, vertex));
-    if (n != c->corners) c->boxes = PETSC_FALSE;
+    if (n != c->corners && !(c->odd.vertices > 0)) PetscCall(RememberOdd(c, grid->point[i], n));
     for (int k = 0; k < c->corners && n == c->corners; k++) {
       const PetscInt number = c->number[vertex[VpPlexVertexAt[c->dim][k]] - c->first];
 
@@ -66,7 +105,7 @@ static PetscErrorCode FillCells(Cells *c, VpUserGrid *grid)
     }
     PetscCall(FindOrder(c, grid->point[i], &order));
   }
-  PetscCall(VpCheckEverywhere(grid->comm, c->boxes, "DMConvert(): cells of the DMPLEX must be quadrilaterals in 2D, hexahedra in 3D"));
+  PetscCall(CheckKind(c, grid->comm));
   range[0] = order ? -order : -PETSC_MAX_INT;
   range[1] = order;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_INT, MPI_MAX, grid->comm));
@@ -261,7 +300,7 @@ static PetscErrorCode PlaceCells(Cells *c, VpUserGrid *grid, DMLabel sides)
 
 PetscErrorCode VpPlacePlexCells(DM plex, DMLabel sides, VpUserGrid *grid)
 {
-  Cells          c = {.plex = plex, .dim = grid->dim, .corners = 1 << grid->dim, .boxes = PETSC_TRUE, .same = PETSC_TRUE};
+  Cells          c = {.plex = plex, .dim = grid->dim, .corners = 1 << grid->dim, .same = PETSC_TRUE};
   IS             numbers;
   PetscErrorCode error;
 

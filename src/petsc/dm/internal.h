@@ -150,6 +150,9 @@ PetscErrorCode DMVPatchDGChooseBasis(DM);
 /* doctor.c: prints the lines of -vpatchdg_doctor before a mesh of that level is made; prints the lines about an adaptive mesh */
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
+/* conform.c. Collective. Ensures: an error on all ranks unless trees touch at faces, edges and vertices that they share. Requires: the map
+   has the nodes of trees */
+PetscErrorCode DMVPatchDGCheckConforming(DM, VpDomain);
 
 /* adapt.c: makes the mesh whose depths are dg->leaves; replaces *mesh by one that is refined at the point and the sphere, and calls the
    doctor; makes a DM with all cells marked */

@@ -107,8 +107,10 @@ static PetscErrorCode FillMap(DM dm, VpMesh from, VpMesh mesh, VpMap map)
   PetscFunctionBegin;
   if (by->function || by->kind) PetscCall(VpTogether(mesh->comm, FillByFunction(dm, mesh, map)));
   else if (from) PetscCall(DMVPatchDGFillByMesh(from, mesh, map));
-  else if (by->by == VP_MAP_LATTICE) PetscCall(DMVPatchDGFillByLattice(dm, mesh, map));
-  else PetscCall(DMVPatchDGFillByVector(dm, mesh, map));
+  else if (by->by == VP_MAP_LATTICE) {
+    PetscCall(DMVPatchDGFillByLattice(dm, mesh, map));
+    if (mesh->geometry->domain->trees) PetscCall(DMVPatchDGCheckConforming(dm, mesh->geometry->domain));
+  } else PetscCall(DMVPatchDGFillByVector(dm, mesh, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
