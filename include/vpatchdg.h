@@ -247,6 +247,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGCreateCellMap(DM, DM mesh, PetscSF *map);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetElementRestriction(DM, PetscInt *ncell, const PetscInt *node[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetPatchColors(DM, PetscInt color[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetMapCoordinates(DM, Vec *nodes);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCoefficient(DM, const PetscReal *a[]);

@@ -1,6 +1,7 @@
 """Tests of the package's solve(), plot(), line() and values at corners, and of what it says where one of its habits is not that of other packages."""
 import contextlib
 import io
+import itertools
 import pydoc
 import re
 import tempfile
@@ -94,13 +95,18 @@ def knows_values_on_lines():
     refused(ValueError, 'two points of 2 coordinates', vpatchdg.line, dm, u, [0, 0, 0], [1, 0])
 
 
-def knows_pictures():
+def pyplot_without_display():
     try:
         import matplotlib
     except ImportError as error:
         raise Skipped(f'no matplotlib: {error}')
     matplotlib.use('Agg')
     from matplotlib import pyplot
+    return pyplot
+
+
+def knows_pictures():
+    pyplot = pyplot_without_display()
     dm = vpatchdg.create(dim=3, degree=2, refine=1, grid=[2, 1, 1], coefficient=lambda x: 1 + x[..., 0])
     u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] + 10 * x[..., 1]**2 + 100 * x[..., 2])
     first, area = dm.comm.rank == 0, 0
@@ -133,6 +139,48 @@ def knows_pictures():
     refused(ValueError, 'x = 3 lies outside of the domain, [0, 1]', vpatchdg.plot, dm, u, x=3)
     refused(ValueError, 'at most 1 of x, y', vpatchdg.plot, flat, z=0)
     refused(ValueError, 'one number per cell', vpatchdg.plot, dm, [1, 2, 3])
+
+
+def knows_shapes_of_cells_and_colours_of_patches():
+    assert np.allclose(vpatchdg.shapes(vpatchdg.create(dim=3, degree=2, refine=1, grid=[1, 2, 3])), 1)
+    for domain, dim, irregular in ('star', 2, 1), ('disc', 2, 4), ('ball', 3, 28):
+        dm = vpatchdg.create(dim=dim, degree=3, refine=1, domain=domain)
+        kappa = vpatchdg.mesh.maximum(dm, vpatchdg.shapes(dm).max(initial=0))
+        said = re.search(r'the most is ([\d.]+) in cell', vpatchdg.text(dm))
+        assert dm.comm.rank or abs(kappa / float(said[1]) - 1) < 0.005, (kappa, said)
+        colors = vpatchdg.patch_colors(dm)
+        for row in colors:  # no cell is in two patches of one colour
+            assert len(set(row[row >= 0])) == (row >= 0).sum()
+        at = vpatchdg.fields.gather(dm, np.concatenate([vpatchdg.points(dm, (0, 1)), colors[..., None]], axis=-1)).reshape(-1, dim + 1)
+        vertices = np.unique(np.round(at, 9) + 0., axis=0)
+        assert len(np.unique(vertices[:, :dim], axis=0)) == len(vertices)  # all cells around a vertex say the same
+        inside = np.linalg.norm(vertices[:, :dim], axis=1) < 0.8
+        assert (vertices[inside, dim] < 0).sum() == irregular and (vertices[~inside, dim] < 0).all()
+
+
+def says_what_colours_of_patches_need():
+    coarse = vpatchdg.create(dim=2, refine=2)
+    refused(PETSc.Error, 'cells of different levels', vpatchdg.patch_colors, vpatchdg.refine_cells(coarse, np.arange(vpatchdg.cells(coarse)) == 0))
+
+
+def knows_pictures_of_meshes():
+    pyplot = pyplot_without_display()
+    disc, ball = (vpatchdg.create(dim=dim, degree=2, refine=1, domain=domain) for dim, domain in ((2, 'disc'), (3, 'ball')))
+    with tempfile.TemporaryDirectory() as folder:
+        for dm, what in itertools.product((disc, ball), ('ranks', 'kappa', 'colors', None, np.arange(vpatchdg.cells(disc)))):
+            if dm is ball and what is not None and not isinstance(what, str):
+                what = np.ones(vpatchdg.cells(ball))
+            on = vpatchdg.plot_mesh(dm, what, linewidths=0.2)
+            assert (dm.comm.rank == 0) == (on is not None)
+            if on is not None:
+                sides = on.collections[0]  # of the cells, or of those on the sphere
+                assert len(sides._facecolor3d if dm is ball else sides.get_facecolor()) == (24 if dm is ball else 20)
+                assert len(on.figure.axes) == (1 if what is None else 2)
+                pyplot.close(on.figure)
+        vpatchdg.plot_mesh(ball, 'ranks', file=Path(folder) / 'ball.png')
+        assert ball.comm.rank or (Path(folder) / 'ball.png').stat().st_size > 5000
+    refused(ValueError, "'ranks', 'colors', 'kappa'", vpatchdg.plot_mesh, disc, 'levels')
+    refused(ValueError, 'one number for each', vpatchdg.plot_mesh, disc, [1, 2, 3])
 
 
 def knows_wells_and_what_flows_out():

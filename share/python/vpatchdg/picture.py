@@ -12,7 +12,7 @@ MOST = 400000  # points of a picture
 AXES = 'xyz'
 
 
-def _pyplot():
+def pyplot():
     try:
         import matplotlib.pyplot
     except ImportError as error:
@@ -62,7 +62,7 @@ def _draw_field(ax, low, high, positions, curved, values, style):
     return ax.tripcolor(x.ravel(), y.ravel(), triangles.reshape(-1, 3), values.ravel(), shading='gouraud', rasterized=True, **style)
 
 
-def _around(m: int) -> np.ndarray:
+def around(m: int) -> np.ndarray:
     """The numbers of the points on the sides of a grid of m times m, around it."""
     grid = np.arange(m * m).reshape(m, m)
     return np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
@@ -77,7 +77,7 @@ def _draw_plane(ax, low, high, positions, curved, values, mesh, colorbar, style)
     if mesh or values is None:
         corners = np.stack([np.stack([i[:, 0], j[:, 1]], axis=-1) for i, j in ((low, low), (high, low), (high, high), (low, high))], axis=1)
         if curved is not None:
-            corners = curved[:, _around(len(positions))]
+            corners = curved[:, around(len(positions))]
         lines = dict(edgecolors='black', linewidths=0.4) if values is not None else {'edgecolors': 'black', 'linewidths': 0.6, **style}
         ax.add_collection(PolyCollection(corners, facecolors='none', **lines))
         ax.autoscale_view()
@@ -141,7 +141,7 @@ def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x:
     """
     if u is None and hasattr(dm, 'u'):
         dm, u = dm.dm, dm.u
-    dim, pyplot = dm.getDimension(), _pyplot()
+    dim, plt = dm.getDimension(), pyplot()
     where = {d: float(v) for d, v in enumerate((x, y, z)) if v is not None}
     require(dm, all(d < dim for d in where) and len(where) < dim, f'plot(): in {dim}D at most {dim - 1} of {", ".join(AXES[:dim])} can be fixed')
     if dim == 3 and not where:
@@ -162,7 +162,7 @@ def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x:
         curved = gather(dm, points(dm, positions).reshape(cells(dm), -1)).reshape(-1, len(positions)**2, 2)
     if dm.comm.rank:
         return None
-    on = pyplot.subplots()[1] if ax is None else ax
+    on = plt.subplots()[1] if ax is None else ax
     if len(free) == 1:
         _draw_graph(on, low, high, positions, values, style)
     else:
@@ -174,5 +174,5 @@ def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x:
     if file is not None:
         on.figure.savefig(file, dpi=150, bbox_inches='tight')
         if ax is None:
-            pyplot.close(on.figure)
+            plt.close(on.figure)
     return on
