@@ -43,7 +43,7 @@ for my $ranks (1, 2) {
 # of cells that are refined one by one it says how many there are when they are there, then of which levels the cycle has how many
 my $adaptive = run(2, 'poisson', '-vpatchdg_doctor -dm_vpatchdg_domain lshape -dm_refine 2 -dm_vpatchdg_refine_point 0,0 -dm_vpatchdg_refine_levels 5');
 like($adaptive, qr/different levels\n  mesh: boxes refined 2 to 7 times: 93 cells, 1488 unknowns\n +mesh and operator .*\n +a vector/, 'doctor_counts_leaves');
-like($adaptive, qr/levels: 8, the coarsest with \d+ cells\n.*\n  coefficient: contrast 1:1\n  iterations for eight digits: (\d+) to (\d+) by fgmres, as on uniform/, 'doctor_knows_adaptive_cycles')
+like($adaptive, qr/levels: 8, the coarsest with \d+ cells, .*\n.*\n  coefficient: contrast 1:1\n  iterations for eight digits: (\d+) to (\d+) by fgmres, as on uniform/, 'doctor_knows_adaptive_cycles')
   or diag($adaptive);
 my ($low, $high) = $adaptive =~ /digits: (\d+) to (\d+)/;
 my $needed = (split(' ', (split(/\n/, $adaptive))[-1]))[5];
@@ -105,6 +105,21 @@ for (['annulus', '1,2,90', 'cell'], ['sine', '.05', 'const']) {
 
 like(run(1, 'poisson', '-dm_view -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_vpatchdg_domain star -dm_vpatchdg_domain_parameters 8 -dm_refine 1'),
   qr/8 trees, 8 classes of directions, 17 vertices of which 1 are irregular \(inside: 1 of 8 cells; on the boundary: 0\).*\n  shapes of cells: kappa [\d.]+, the most is [\d.]+ in cell \d+ of tree \d; \d+ iterations are foretold\n/s, 'dm_view_tells_what_trees_are_like');
+
+# trees, solved by a dense inverse or, if there are many, by steps
+for (['star -dm_vpatchdg_domain_parameters 8 -dm_refine 1', 'star: 8 trees', '8 trees refined 1 times', '8 classes of directions, 17 vertices of which 1 are irregular .inside: 1 of 8 cells;',
+      '8 cells, inverted as a dense matrix', 4],
+     ['', 'trees: 70 trees', '70 trees refined 0 times', '22 classes of directions, 90 vertices of which 28 are irregular .inside: 12 of 3 cells, 6 of 5 cells; on the boundary: 10.',
+      '70 cells, solved by steps of finite volumes and a sweep', 6]) {
+  my ($domain, $trees, $refined, $vertices, $coarsest, $colours) = @$_;
+  my $said = run(2, 'poisson', '-vpatchdg_doctor -dm_view -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 ' . ($domain ? "-dm_vpatchdg_domain $domain" : '-dm_vpatchdg_mesh share/vpatchdg/meshes/plate.msh -dm_refine 0'));
+  like($said, qr/mesh: 2D, degree 2, $refined: .*\n  trees: $vertices/, "doctor_knows_trees, $trees");
+  like($said, qr/domain $trees, $vertices.*, patches of $colours colours/, "dm_view_knows_trees, $trees");
+  my $count = () = $said =~ /shapes of cells: kappa [\d.]+, the most is [\d.]+ in cell \d+ of tree \d+; \d+ iterations are foretold\n/g;
+  ok($count == 2, "doctor_and_view_tell_shapes, $trees") or diag($said);
+  like($said, qr/the coarsest with $coarsest\n  patches: of $colours colours, around regular vertices\n  shapes/, "doctor_tells_the_coarsest_level, $trees");
+  unlike($said, qr/aspect ratio|change: -dm_refine/, "doctor_says_nothing_of_boxes, $trees");
+}
 
 # progress: at most a line a second
 my $start = time;

@@ -71,11 +71,11 @@ static PetscErrorCode DenseMatricesAreKnown(const VpBackend *device)
   PetscFunctionBeginUser;
   for (options.levels = 3; options.levels < 6; options.levels++) {
     PetscCall(CountLevels(PETSC_COMM_SELF, &fichera, options, device, &count));
-    TapOk((PetscBool)(count.dense == (options.levels > 3)), "dense_matrices_are_known: %d levels", (int)options.levels);
+    TapOk((PetscBool)((count.way == VP_WAY_DENSE) == (options.levels > 3)), "dense_matrices_are_known: %d levels", (int)options.levels);
   }
   options.levels = PETSC_DECIDE;
   PetscCall(CountLevels(PETSC_COMM_SELF, &choices[0].setting, options, device, &count));
-  TapOk((PetscBool)!count.dense, "what_separates_has_no_dense_matrix");
+  TapOk((PetscBool)(count.way == VP_WAY_LINES), "what_separates_has_no_dense_matrix");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

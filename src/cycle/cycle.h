@@ -27,10 +27,10 @@ typedef struct {
 } VpCycleOptions;
 /* The number of levels of a cycle. */
 typedef struct {
-  int       most;         /* levels that there are */
-  PetscInt  levels;       /* levels of the cycle */
-  PetscBool dense;        /* The coarsest of them is inverted as a dense matrix. */
-  double    seconds, all; /* time of a cycle with these levels, and with all levels; 0 unless the time has decided */
+  int         most;         /* levels that there are */
+  PetscInt    levels;       /* levels of the cycle */
+  VpCoarseWay way;          /* that is expected for the coarsest of them; VP_COARSE_WAYS if the options ask for others than there are */
+  double      seconds, all; /* time of a cycle with these levels, and with all levels; 0 unless the time has decided */
 } VpLevelCount;
 /* Work whose launches are replayed, with what it adds to PETSc's counters (flops; messages sent and received, and their bytes), and the
    states of the vectors after it. */

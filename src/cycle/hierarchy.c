@@ -358,7 +358,7 @@ static PetscErrorCode CreateLeaves(VpCycle cycle, VpMesh leaves, const VpProblem
    cheap is not. */
 static PetscBool IsCoarsened(VpCycle cycle, PetscInt l)
 {
-  return (PetscBool)(l < cycle->nlevel - 1 || (cycle->options.levels > 0 && !cycle->count.dense && MayHandOver(cycle)));
+  return (PetscBool)(l < cycle->nlevel - 1 || (cycle->options.levels > 0 && cycle->count.way != VP_WAY_DENSE && MayHandOver(cycle)));
 }
 
 /* step->joined where there is no coarser level: the largest ratio that keeps cells apart */

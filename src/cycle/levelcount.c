@@ -197,7 +197,7 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   VpLattice      base;
 
   PetscFunctionBegin;
-  *count = (VpLevelCount){0};
+  *count = (VpLevelCount){.way = VP_COARSE_WAYS};
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, o->coarsening, &levels.n, levels.lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &levels.uniform));
@@ -208,7 +208,7 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
     VpCoarseCase c;
 
     PetscCall(CaseOfLattice(&levels, (int)(count->levels - npartial - 1), &c));
-    count->dense = (PetscBool)(VpCoarseExpect(&c) == VP_WAY_DENSE);
+    count->way = VpCoarseExpect(&c);
   }
   PetscCall(VpLatticeDestroy(&base));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,6 +23,23 @@ static PetscErrorCode PrintMemory(PetscViewer viewer, const VpBackend *backend, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PrintCells(PetscViewer viewer, VpDomain domain, const VpSize *size)
+{
+  const char *what = domain->trees ? "tree" : "box", *more = domain->nbox == 1 ? "" : domain->trees ? "s" : "es";
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d %s%s refined %d times: %.0f cells, %.0f unknowns\n", size->dim,
+                                   size->degree, (int)domain->nbox, what, more, size->level, size->cells, VpUnknowns(size)));
+  if (domain->trees) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  trees: "));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    PetscCall(VpViewVertices(domain, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  } else PetscCall(VpViewAspect(domain, size->degree, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
 {
   DM_VPatchDG     *dg = dm->data;
@@ -36,12 +53,9 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
   PetscCall(DMVPatchDGSizeOf(dm, dg->boxes->nbox, level, &backend, &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh\n"));
   PetscCall(VpReportMachine(viewer, backend));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d box%s refined %d times: %.0f cells, %.0f unknowns\n", size.dim,
-                                   size.degree, (int)dg->boxes->nbox, dg->boxes->nbox > 1 ? "es" : "", size.level, size.cells,
-                                   VpUnknowns(&size)));
-  PetscCall(VpViewAspect(dg->boxes, size.degree, viewer));
+  PetscCall(PrintCells(viewer, dg->boxes, &size));
   PetscCall(PrintMemory(viewer, backend, &size));
-  if (!level) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -dm_refine 1 or more, multigrid needs levels\n"));
+  if (!level && !dg->boxes->trees) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -dm_refine 1 or more, multigrid needs levels\n"));
   if (size.cells / size.ranks < 64 && size.ranks > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  change: fewer ranks; %.0f cells each are mostly messages\n", size.cells / size.ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,8 +75,9 @@ PetscErrorCode DMVPatchDGDoctorAdaptive(DM dm, VpMesh mesh)
   PetscCall(VpSizeOfMesh(mesh, (int)dg->degree, backend, &size));
   DMVPatchDGCountPoints(dm, &size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh of cells of different levels\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: boxes refined %d to %d times: %.0f cells, %.0f unknowns\n", mesh->least, mesh->level,
-                                   size.cells, VpUnknowns(&size)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %s refined %d to %d times: %.0f cells, %.0f unknowns\n",
+                                   mesh->geometry->domain->trees ? "trees" : "boxes", mesh->least, mesh->level, size.cells,
+                                   VpUnknowns(&size)));
   PetscCall(VpReportNeed(viewer, "mesh and operator", VpMeshMemory(&size).work, size.ranks));
   PetscCall(VpReportNeed(viewer, "a vector", VpVectorMemory(&size), size.ranks));
   PetscFunctionReturn(PETSC_SUCCESS);

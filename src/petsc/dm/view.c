@@ -5,39 +5,14 @@
 static PetscErrorCode ViewTrees(VpMesh mesh, PetscViewer viewer)
 {
   const VpDomain domain = mesh->geometry->domain;
-  VpTreeVertices count;
-  VpTreeColoring colors;
-  int32_t       *class_of, classes;
+  int            colors;
 
   PetscFunctionBegin;
-  PetscCall(VpDomainCountVertices(domain, &count));
-  PetscCall(PetscMalloc1((size_t)domain->nbox * (size_t)domain->dim, &class_of));
-  PetscCall(VpDomainGetClasses(domain, class_of, &classes));
-  PetscCall(PetscFree(class_of));
-  PetscCall(PetscViewerASCIIPrintf(
-    viewer, " %d tree%s, %d classes of directions, %d vertices of which %d are irregular (inside:", (int)domain->nbox,
-    domain->nbox == 1 ? "" : "s", (int)classes, (int)count.n, (int)(count.n - count.regular)));
-  for (int cells = 1, n = 0; cells <= VP_MOST_VALENCE; cells++) {
-    if (count.inside[cells])
-      PetscCall(PetscViewerASCIIPrintf(viewer, "%s %d of %d cells", n++ ? "," : "", (int)count.inside[cells], cells));
-    if (cells == VP_MOST_VALENCE && !n) PetscCall(PetscViewerASCIIPrintf(viewer, " 0"));
-  }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "; on the boundary: %d)", (int)count.boundary));
-  PetscCall(VpTreeColoringCreate(mesh->geometry->lattice, &colors));
-  if (!VpMeshIsAdaptive(mesh)) PetscCall(PetscViewerASCIIPrintf(viewer, ", patches of %d colours", colors.ncolor));
-  PetscCall(VpTreeColoringDestroy(&colors));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Prints what the number of iterations on trees depends on. */
-static PetscErrorCode ViewShapes(VpMesh mesh, const VpMetric m, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (!mesh->geometry->domain->trees || !m) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "  shapes of cells: kappa %.3g, the most is %.3g in cell %" PetscInt_FMT " of tree %" PetscInt_FMT
-                                   "; %.0f iterations are foretold\n",
-                                   m->kappa, m->worst, m->worst_cell, m->worst_box, VpMetricIterations(m, VP_METRIC_CELL)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " %d tree%s, ", (int)domain->nbox, domain->nbox == 1 ? "" : "s"));
+  PetscCall(VpViewVertices(domain, viewer));
+  if (VpMeshIsAdaptive(mesh)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCountColors(mesh, &colors));
+  PetscCall(PetscViewerASCIIPrintf(viewer, ", patches of %d colours", colors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,8 +155,8 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
                                    dg->layout ? dg->layout->N : dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
   PetscCall(ViewMap(dm, viewer));
-  PetscCall(ViewShapes(dg->mesh, dg->op->problem.metric, viewer));
-  PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));
+  if (dg->corner) PetscCall(VpViewShapes(dg->op->problem.metric, viewer));
+  else PetscCall(VpViewAspect(dg->mesh->geometry->domain, (int)dg->degree, viewer));
   PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));

@@ -55,6 +55,10 @@ PetscErrorCode VpCheckKSPMemory(KSP, PetscInt iterations, const VpBackend *, VpB
 PetscReal      VpAspectRatio(VpDomain);
 void           VpExpectIterations(const VpProblem *, PetscReal aspect, VpCoarsen, int range[2]);
 PetscErrorCode VpViewAspect(VpDomain, int degree, PetscViewer);
+/* trees.c: prints a phrase; prints a line unless there is no metric; *n = the number of colours of patches. Requires: trees */
+PetscErrorCode VpViewVertices(VpDomain, PetscViewer);
+PetscErrorCode VpViewShapes(const VpMetric, PetscViewer);
+PetscErrorCode VpCountColors(VpMesh, int *n);
 
 /* report.c: the doctor's viewer, NULL without -vpatchdg_doctor; prints the program and the machine; prints memory */
 PetscErrorCode VpDoctorViewer(PetscObject, PetscViewer *);

@@ -256,15 +256,35 @@ PetscErrorCode PCVPatchDGCheckMemory(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define HANDED ", handed over to finite volumes"
+
+static PetscErrorCode PrintTrees(PetscViewer viewer, VpMesh mesh, const VpMetric m)
+{
+  int colors;
+
+  PetscFunctionBegin;
+  PetscCall(VpCountColors(mesh, &colors));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  patches: of %d colours, around regular vertices\n", colors));
+  PetscCall(VpViewShapes(m, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  PC_VPatchDG   *data = pc->data;
-  VpContinuous   continuous = data->inverse.continuous;
-  VpCycleOptions asked = data->options, foreseen, *o = &asked;
-  VpLevelCount   count;
-  PetscViewer    viewer;
-  VpSize         size;
-  VpBytes        need;
+  static const char *const ways[] = {[VP_WAY_LINES] = ", inverted along lines",
+                                     [VP_WAY_DENSE] = ", inverted as a dense matrix",
+                                     [VP_WAY_VOLUMES] = HANDED,
+                                     [VP_WAY_STEPS] = ", solved by steps of finite volumes and a sweep",
+                                     [VP_WAY_SWEEPS] = ", solved by sweeps",
+                                     [VP_WAY_KSP] = ", solved by a KSP",
+                                     [VP_COARSE_WAYS] = ""};
+  PC_VPatchDG             *data = pc->data;
+  VpContinuous             continuous = data->inverse.continuous;
+  VpCycleOptions           asked = data->options, foreseen, *o = &asked;
+  VpLevelCount             count;
+  PetscViewer              viewer;
+  VpSize                   size;
+  VpBytes                  need;
 
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
@@ -272,7 +292,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;
-  size.dense = count.dense;
+  size.dense = (PetscBool)(count.way == VP_WAY_DENSE);
   PetscCall(VpCountLines(mesh, problem, &size));
   foreseen = asked;
   PetscCall(ForeseeHandover(mesh, problem, backend, &size, &foreseen));
@@ -282,8 +302,8 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
     PetscCall(PrintSolver(pc, viewer, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells%s\n", foreseen.levels,
-                                     size.cells_of[foreseen.levels - 1],
-                                     foreseen.coarse == VP_COARSE_VOLUMES ? ", handed over to finite volumes" : ""));
+                                     size.cells_of[foreseen.levels - 1], foreseen.coarse == VP_COARSE_VOLUMES ? HANDED : ways[count.way]));
+    if (mesh->geometry->domain->trees) PetscCall(PrintTrees(viewer, mesh, problem->metric));
     if (continuous) PetscCall(VpContinuousView(pc, viewer));
     PetscCall(PrintTransport(pc, mesh, viewer));
     PetscCall(PrintIterations(pc, viewer, mesh, problem, o));
