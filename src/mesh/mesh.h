@@ -514,7 +514,8 @@ const char *VpForestVersion(void); /* p4est's */
    parent have the last colour, and those of parents the first one, unless some tree has one cell along a direction. */
 typedef struct {
   int      ncolor; /* more than VP_MOST_COLORS: there are too many, and some vertices have none */
-  uint8_t *color;  /* [nbox][4^dim] */
+  int      bits;   /* of a site's place along a direction: 1 if all trees are one cell, else 2 */
+  uint8_t *color;  /* [nbox][2^(bits dim)] */
 } VpTreeColoring;
 PetscErrorCode VpTreeColoringCreate(VpLattice, VpTreeColoring *);
 PetscErrorCode VpTreeColoringDestroy(VpTreeColoring *);

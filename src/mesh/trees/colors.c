@@ -10,33 +10,34 @@
    all trees. No cell has two vertices of a class. Classes conflict if a cell has a vertex of each.
 
    The parents' vertices have the first colour and their middles the last one. The others get the lowest colour that is free, by dimension.
-   A direction of one cell has only ends, both of which the cell has: then all classes get the lowest colour. */
+   A direction of one cell has only ends, both of which the cell has: then all classes get the lowest colour. Where all trees are one cell,
+   sites are their corners. */
 #include "../internal.h"
 
 enum { LOWER, UPPER, EVEN, ODD };
 
 typedef struct {
   VpLattice L;
-  int       dim, sites;      /* of a tree */
-  PetscBool flat;            /* There is a tree with one cell along some direction. */
-  uint64_t  conflict[8][64]; /* [directions of one cell][site] bits of the sites whose classes conflict with that of a site */
-  int32_t  *class_of, *next; /* [nbox][sites] the least item of its class; the next one of its class, or -1 */
-  uint32_t *taken;           /* [nbox][sites] colours that classes in conflict with this one have, a bit each */
-  uint8_t  *color;           /* [nbox][sites] */
-  int       order[64];       /* [sites] those of a tree in the order in which their classes get colours */
-  int       most;            /* the highest colour so far */
+  int       dim, bits, sites; /* of a site's place along a direction; how many sites a tree has */
+  PetscBool flat;             /* There is a tree with one cell along some direction. */
+  uint64_t  conflict[8][64];  /* [directions of one cell][site] bits of the sites whose classes conflict with that of a site */
+  int32_t  *class_of, *next;  /* [nbox][sites] the least item of its class; the next one of its class, or -1 */
+  uint32_t *taken;            /* [nbox][sites] colours that classes in conflict with this one have, a bit each */
+  uint8_t  *color;            /* [nbox][sites] */
+  int       order[64];        /* [sites] those of a tree in the order in which their classes get colours */
+  int       most;             /* the highest colour so far */
 } Greedy;
 
-static inline int AlongOf(int site, int d)
+static inline int AlongOf(const Greedy *c, int site, int d)
 {
-  return site >> 2 * d & 3;
+  return site >> c->bits * d & ((1 << c->bits) - 1);
 }
 
-static int DimensionOf(int dim, int site)
+static int DimensionOf(const Greedy *c, int site)
 {
   int odd = 0;
 
-  for (int d = 0; d < dim; d++) odd += AlongOf(site, d) == ODD;
+  for (int d = 0; d < c->dim; d++) odd += AlongOf(c, site, d) == ODD;
   return odd;
 }
 
@@ -53,7 +54,7 @@ static int FlatOf(VpLattice L, int32_t box)
 static PetscBool SiteExists(const Greedy *c, int flat, int site)
 {
   for (int d = 0; d < c->dim; d++) {
-    if (flat >> d & 1 && AlongOf(site, d) > UPPER) return PETSC_FALSE;
+    if (flat >> d & 1 && AlongOf(c, site, d) > UPPER) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -65,7 +66,7 @@ static void FindConflicts(Greedy *c)
     PetscBool meet = (PetscBool)(p != q);
 
     for (int d = 0; d < c->dim; d++) {
-      const int a = AlongOf(p, d), b = AlongOf(q, d);
+      const int a = AlongOf(c, p, d), b = AlongOf(c, q, d);
 
       meet = (PetscBool)(meet && (flat >> d & 1 || a == b || a == ODD || b == ODD));
     }
@@ -74,16 +75,16 @@ static void FindConflicts(Greedy *c)
 }
 
 /* the site in the tree beyond a side, of a site at that side */
-static int SiteBeyond(int dim, int side, int turn, int site)
+static int SiteBeyond(const Greedy *c, int side, int turn, int site)
 {
   int there = 0;
 
-  for (int d = 0; d < dim; d++) {
-    int along = AlongOf(site, d);
+  for (int d = 0; d < c->dim; d++) {
+    int along = AlongOf(c, site, d);
 
     if (d == side / 2) along = VpTurnSide(side, turn) % 2;
     else if (along <= UPPER && VpTurnFlips(side, turn, d)) along ^= 1;
-    there |= along << 2 * VpTurnAxis(side, turn, d);
+    there |= along << c->bits * VpTurnAxis(side, turn, d);
   }
   return there;
 }
@@ -100,8 +101,8 @@ static void FindClasses(Greedy *c)
       const int32_t beyond = VpBoxBeyond(domain, box, side);
 
       for (int site = 0; beyond >= 0 && site < c->sites; site++) {
-        if (AlongOf(site, side / 2) != side % 2) continue;
-        VpUnite(c->class_of, box * c->sites + site, beyond * c->sites + SiteBeyond(c->dim, side, VpDomainTurn(domain, box, side), site));
+        if (AlongOf(c, site, side / 2) != side % 2) continue;
+        VpUnite(c->class_of, box * c->sites + site, beyond * c->sites + SiteBeyond(c, side, VpDomainTurn(domain, box, side), site));
       }
     }
   }
@@ -138,8 +139,8 @@ static void FindOrder(Greedy *c)
 
   for (int site = 0; site < c->sites; site++) {
     rank[site] = 0;
-    for (int d = c->dim - 1; d >= 0; d--) rank[site] = 3 * rank[site] + end[AlongOf(site, d)];
-    for (int d = c->dim - 1; d >= 0; d--) rank[site] = 2 * rank[site] + (AlongOf(site, d) == ODD);
+    for (int d = c->dim - 1; d >= 0; d--) rank[site] = 3 * rank[site] + end[AlongOf(c, site, d)];
+    for (int d = c->dim - 1; d >= 0; d--) rank[site] = 2 * rank[site] + (AlongOf(c, site, d) == ODD);
   }
   for (int site = 0; site < c->sites; site++) {
     int at = 0;
@@ -156,7 +157,7 @@ static PetscBool ColorDimension(Greedy *c, int dimension)
     const int32_t site = c->order[k % c->sites], i = k / c->sites * c->sites + site;
     uint32_t      taken = c->taken[i] | (c->flat ? 0 : 1); /* The first colour is that of the parents' vertices. */
 
-    if (c->class_of[i] != i || DimensionOf(c->dim, site) != dimension || !SiteExists(c, FlatOf(c->L, i / c->sites), site)) continue;
+    if (c->class_of[i] != i || DimensionOf(c, site) != dimension || !SiteExists(c, FlatOf(c->L, i / c->sites), site)) continue;
     if (taken == UINT32_MAX) return PETSC_FALSE;
     TakeColor(c, i, __builtin_ctz(~taken));
   }
@@ -175,7 +176,7 @@ static void ColorClasses(Greedy *c)
   if (!c->flat) c->most++;
   if (!all) c->most = VP_MOST_COLORS;
   for (int32_t i = 0; i < n && !c->flat; i++) {
-    const int dimension = DimensionOf(c->dim, i % c->sites);
+    const int dimension = DimensionOf(c, i % c->sites);
 
     if (dimension == 0) c->color[i] = 0;
     if (dimension == c->dim) c->color[i] = (uint8_t)c->most;
@@ -184,14 +185,23 @@ static void ColorClasses(Greedy *c)
 
 PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
 {
-  Greedy       c = {.L = L, .dim = L->domain->dim, .sites = L->domain->dim == 3 ? 64 : 16};
-  const size_t n = (size_t)L->domain->nbox * (size_t)c.sites;
+  Greedy    c = {.L = L, .dim = L->domain->dim};
+  PetscBool refined = PETSC_FALSE;
+  size_t    n;
 
   PetscFunctionBegin;
-  *colors = (VpTreeColoring){.ncolor = 0};
+  for (int32_t box = 0; box < L->domain->nbox; box++) {
+    const int flat = FlatOf(L, box);
+
+    c.flat = (PetscBool)(c.flat || flat);
+    refined = (PetscBool)(refined || flat != (1 << c.dim) - 1);
+  }
+  c.bits = refined ? 2 : 1;
+  c.sites = 1 << c.bits * c.dim;
+  n = (size_t)L->domain->nbox * (size_t)c.sites;
+  *colors = (VpTreeColoring){.bits = c.bits};
   PetscCheck(n <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%d trees are too many for the colours of patches, at most %d fit",
              (int)L->domain->nbox, INT32_MAX / c.sites);
-  for (int32_t box = 0; box < L->domain->nbox; box++) c.flat = (PetscBool)(c.flat || FlatOf(L, box));
   PetscCall(PetscMalloc3(n, &c.class_of, n, &c.next, n, &c.taken));
   PetscCall(PetscCalloc1(n, &c.color));
   PetscCall(PetscArrayzero(c.taken, n));
@@ -210,9 +220,9 @@ int VpTreeColorAt(VpLattice L, const VpTreeColoring *colors, int32_t box, const 
   for (int d = 0; d < L->domain->dim; d++) {
     const int32_t at = vertex[d];
 
-    site |= (at == 0 ? LOWER : at == 1 << shape->bits[d] ? UPPER : at % 2 ? ODD : EVEN) << 2 * d;
+    site |= (at == 0 ? LOWER : at == 1 << shape->bits[d] ? UPPER : at % 2 ? ODD : EVEN) << colors->bits * d;
   }
-  return colors->color[((size_t)box << 2 * L->domain->dim) + (size_t)site];
+  return colors->color[((size_t)box << colors->bits * L->domain->dim) + (size_t)site];
 }
 
 PetscErrorCode VpTreeColoringDestroy(VpTreeColoring *colors)
