@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "../smoother/smoother.h"
 
-enum { STEPS = 2, MORE_STEPS = 3, CELL_SWEEPS = 4 };
+enum { STEPS = 2, MORE_STEPS = 3, CELL_SWEEPS = 4, RESTART = 30 };
 #define JUMP           100   /* ratio of the coefficients of neighbours beyond which coarse levels take MORE_STEPS */
 #define LINEAR         1e-10 /* reduction of the residual where the outer KSP does not let the preconditioner change */
 #define MOST_OF_LINEAR 200   /* most steps then */
@@ -112,13 +112,15 @@ static PetscErrorCode CountSteps(VpLevel level, PetscInt *steps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the KSP do the steps, or reduce the residual by LINEAR if there are none. */
+/* Makes the KSP do the steps, or reduce the residual by LINEAR if there are none. GCR keeps two vectors per step. */
 static PetscErrorCode PresetSteps(Steps *s)
 {
   KSP   ksp = s->solver.ksp;
   void *context;
 
   PetscFunctionBegin;
+  PetscCall(KSPSetOperators(ksp, s->A, s->A));
+  PetscCall(KSPGCRSetRestart(ksp, s->steps ? s->steps : RESTART));
   if (s->steps) {
     PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
     PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
@@ -182,7 +184,6 @@ static PetscErrorCode CreateSteps(VpLevel level, const char prefix[], PetscObjec
   PetscCall(CreateSweep(s));
   PetscCall(CreateMatrix(s));
   PetscCall(CountSteps(level, &s->steps));
-  PetscCall(KSPSetOperators(s->solver.ksp, s->A, s->A));
   PetscCall(KSPSetType(s->solver.ksp, KSPGCR));
   PetscCall(PresetSteps(s));
   PetscCall(KSPGetPC(s->solver.ksp, &pc));
@@ -220,7 +221,9 @@ static PetscErrorCode MeetSteps(void *data, PetscBool flexible)
   if (most != before || flexible == (PetscBool)(s->steps > 0)) PetscFunctionReturn(PETSC_SUCCESS);
   s->steps = 0;
   if (flexible) PetscCall(CountSteps(s->level, &s->steps));
+  PetscCall(KSPReset(s->solver.ksp));
   PetscCall(PresetSteps(s));
+  PetscCall(KSPSetUp(s->solver.ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
