@@ -244,6 +244,75 @@ static PetscErrorCode Surface(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+enum { ALONG = 40, SQUARES = ALONG * ALONG + 4 };
+
+/* Writes ALONG^2 squares, the first of which is divided into five, in the order 0, step, 2 step, ... */
+static PetscErrorCode WriteSquares(int step)
+{
+  const int m = ALONG + 1, inner = m * m;
+  char     *nodes, *elements, *to;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2((inner + 4) * 60, &nodes, SQUARES * 60, &elements));
+  to = nodes + sprintf(nodes, "%d\n", inner + 4);
+  for (int v = 0; v < inner + 4; v++) {
+    const double x = v < inner ? v % m : (1 + (v - inner) % 2) / 3., y = v < inner ? v / m : (1 + (v - inner) / 2) / 3.;
+
+    to += sprintf(to, "%d %.17g %.17g 0\n", v + 1, x / ALONG, y / ALONG);
+  }
+  to = elements + sprintf(elements, "%d\n", SQUARES);
+  for (int i = 0; i < SQUARES; i++) {
+    const int  q = (int)((long)i * step % SQUARES), low = q / ALONG * m + q % ALONG;
+    const int  outer[4] = {0, 1, m + 1, m}, around[4] = {inner, inner + 1, inner + 3, inner + 2}, k = q - ALONG * ALONG;
+    const int  of[3][4] = {{low, low + 1, low + m + 1, low + m},
+                           {around[0], around[1], around[2], around[3]},
+                           {outer[k & 3], outer[(k + 1) & 3], around[(k + 1) & 3], around[k & 3]}};
+    const int *v = of[q == 0 ? 1 : k < 0 ? 0 : 2];
+
+    to += sprintf(to, "%d 3 2 7 1 %d %d %d %d\n", i + 1, v[0] + 1, v[1] + 1, v[2] + 1, v[3] + 1);
+  }
+  PetscCall(WriteFile(nodes, elements));
+  PetscCall(PetscFree2(nodes, elements));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the part of the sides of own cells whose neighbours are far away in memory, or on other ranks */
+static double FarOf(VpMesh mesh)
+{
+  double far[2] = {0, 0};
+
+  for (int32_t i = 0; i < mesh->nown * 4; i++) {
+    const int32_t beyond = VpMeshNeighbor(mesh, i / 4, i % 4);
+
+    far[0] += beyond >= mesh->nown || (beyond >= 0 && abs(beyond - i / 4) > SQUARES / 8);
+    far[1] += beyond >= 0;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, far, 2, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+  return far[0] / far[1];
+}
+
+/* Many trees get near numbers where they are near, in whatever order a file has them. */
+static PetscErrorCode ManyTrees(void)
+{
+  PetscReal found[2][3];
+
+  PetscFunctionBeginUser;
+  for (int shuffled = 0; shuffled < 2; shuffled++) {
+    DM     dm;
+    double far;
+
+    PetscCall(WriteSquares(shuffled ? 607 : 1));
+    PetscCall(NewByOptions(2, 2, 0, "-dm_vpatchdg_mesh " FILE_NAME, &dm));
+    PetscCall(Numbers(dm, found[shuffled]));
+    far = FarOf(DMVPatchDGData(dm)->mesh);
+    TapOk((PetscBool)(far < 0.15), "near_trees_have_near_numbers: shuffled %d, %.2f of the sides do not", shuffled, far);
+    PetscCall(DMDestroy(&dm));
+  }
+  TapOk(AreSame(found[0], found[1]), "order_of_a_file_does_not_matter: %.1e %.1e %.1e", (double)(found[1][0] / found[0][0] - 1),
+        (double)(found[1][1] / found[0][1] - 1), (double)(found[1][2] / found[0][2] - 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Files whose cells are not all quadrilaterals or hexahedra: a triangle beside a square, a prism beside a cube. */
 static PetscErrorCode OtherCells(void)
 {
@@ -277,6 +346,7 @@ int main(int argc, char **argv)
   TreesBall(3, &t);
   PetscCall(OfAPlex(&t, "ball"));
   PetscCall(OfAFile(&t, "ball"));
+  PetscCall(ManyTrees());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

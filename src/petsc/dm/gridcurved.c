@@ -186,18 +186,30 @@ static void ChooseDirections(const Cells *c, const VpUserGrid *grid, VpPlace *fi
   }
 }
 
-/* Makes cells that form no lattice trees. corner: of all ranks' cells, which the grid takes over; first: number of the first own cell */
+#define MANY_TREES 1000 /* fewer keep the order of the mesh */
+
+/* Makes cells that form no lattice trees. corner: of all ranks' cells, which this frees; first: number of the first own cell */
 static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, PetscInt first, PetscInt corner[])
 {
+  PetscInt *number;
+
   PetscFunctionBegin;
   PetscCheck(grid->order, grid->comm, PETSC_ERR_PLIB, "Cells of a DMPLEX that form no lattice have no nodes");
-  grid->corner = corner;
-  for (PetscInt i = 0; i < total * c->corners; i++) grid->nvertex = PetscMax(grid->nvertex, corner[i] + 1);
-  for (PetscInt i = 0; i < grid->ncell; i++) grid->place[i] = (VpPlace){.at = {first + i, 0, 0}, .axis = {0, 1, 2}};
+  PetscCall(PetscMalloc1(total, &number));
+  for (PetscInt i = 0; i < total; i++) number[i] = i;
+  if (total > MANY_TREES) PetscCall(VpOrderTrees(grid, number));
+  PetscCall(PetscMalloc1(total * c->corners, &grid->corner));
+  for (PetscInt i = 0; i < total * c->corners; i++) {
+    grid->corner[number[i / c->corners] * c->corners + i % c->corners] = corner[i];
+    grid->nvertex = PetscMax(grid->nvertex, corner[i] + 1);
+  }
+  for (PetscInt i = 0; i < grid->ncell; i++) grid->place[i] = (VpPlace){.at = {number[first + i], 0, 0}, .axis = {0, 1, 2}};
   for (int d = 0; d < 3; d++) {
     grid->n[d] = d ? 1 : total;
     grid->periodic[d] = PETSC_FALSE;
   }
+  PetscCall(PetscFree(number));
+  PetscCall(PetscFree(corner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

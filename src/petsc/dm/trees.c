@@ -64,7 +64,8 @@ static PetscErrorCode SetNodes(DM dm, PetscInt ntree, int degree, const PetscRea
    Level: intermediate
 
    Notes:
-   All ranks must give the same numbers. The arrays are copied.
+   All ranks must give the same numbers. The arrays are copied. Ranks get trees with consecutive numbers, so that trees that touch should
+   have near numbers. `DMConvert()` gives them these.
 
    Every tree is refined -dm_refine times, which makes 2^dim cells of each cell. The nodes of a tree are the images of its Gauss-Lobatto
    points. Cells take their map from them, of the degree of `DMVPatchDGSetMapDegree()`.

@@ -29,7 +29,7 @@ typedef struct {
   PetscInt    ncell;
   VpUserCell *cell;          /* [ncell] own cells */
   PetscInt nvertex, *corner; /* of cells that form no lattice: the number of vertices, and those of the cells of all ranks, [n[0]][2^dim], x
-                                   fastest. The places of cells are their numbers. Else NULL */
+                                   fastest. The places of cells are their numbers as trees. Else NULL */
   PetscInt  *point;          /* [ncell] points of a DMPLEX's own cells */
   VpPlace   *place;          /* [ncell] how its cells lie in the grid; `at` is that of `cell` */
   int        order; /* degree of the cells' maps; 0: cells are boxes. Else the grid has the places of cells as coordinates: 0, 1, ... */
@@ -44,7 +44,9 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *);
 PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
 PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
 /* gridcurved.c: finds the order and the nodes of a DMPLEX's own cells, their places, and labels of sides */
-PetscErrorCode   VpPlacePlexCells(DM, DMLabel sides, VpUserGrid *);
+PetscErrorCode VpPlacePlexCells(DM, DMLabel sides, VpUserGrid *);
+/* treeorder.c. Collective. number [cells of all ranks] = the numbers that they should have as trees. Requires: order and node */
+PetscErrorCode   VpOrderTrees(const VpUserGrid *, PetscInt number[]);
 extern const int VpPlexVertexAt[4][8]; /* [dim][2^dim] PETSc's number of the vertex at a corner of a cell, x fastest */
 /* Sets the coordinates of the n[d] + 1 faces along d to 0, 1, ... */
 PetscErrorCode VpNumberFaces(VpUserGrid *, int d);
