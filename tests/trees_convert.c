@@ -244,7 +244,7 @@ static PetscErrorCode Surface(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-enum { ALONG = 40, SQUARES = ALONG * ALONG + 4 };
+enum { ALONG = 64, SQUARES = ALONG * ALONG + 4 };
 
 /* Writes ALONG^2 squares, the first of which is divided into five, in the order 0, step, 2 step, ... */
 static PetscErrorCode WriteSquares(int step)

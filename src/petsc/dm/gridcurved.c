@@ -186,7 +186,7 @@ static void ChooseDirections(const Cells *c, const VpUserGrid *grid, VpPlace *fi
   }
 }
 
-#define MANY_TREES 1000 /* fewer keep the order of the mesh */
+#define MANY_TREES 4000 /* fewer keep the order of the mesh */
 
 /* Makes cells that form no lattice trees. corner: of all ranks' cells, which this frees; first: number of the first own cell */
 static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, PetscInt first, PetscInt corner[])
