@@ -332,7 +332,7 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
 {
   const VpMesh    mesh = mk->mesh;
   const VpMakers *make = mk->backend->make;
-  PetscBool       jumps;
+  PetscBool       jumps = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, AllocateMetric(mk)));
