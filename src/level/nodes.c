@@ -19,7 +19,7 @@ static PetscErrorCode PlaceRoots(VpNodes nodes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the places of nodes where these are. */
+/* Makes the places of nodes by the backend. */
 static PetscErrorCode ListOnDevice(VpNodes nodes)
 {
   VpNodeView  *v = &nodes->view;
@@ -44,7 +44,7 @@ static PetscErrorCode PlaceView(VpNodes nodes)
 
   PetscFunctionBegin;
   PetscCall(VpShowArray(&nodes->arrays, nodes->node, places, "element restriction", &v->node));
-  if (VpIsDevice(nodes->backend)) PetscCall(ListOnDevice(nodes));
+  if (nodes->backend->list_places) PetscCall(ListOnDevice(nodes));
   else {
     PetscCall(VpNodesListPlaces(nodes));
     v->start = nodes->start;
