@@ -67,7 +67,7 @@ constexpr size_t StagesBytes()
 {
   constexpr size_t others = AnyBytes<L, T, OTHERS == TURNED_OTHERS>(true);
 
-  return OTHERS && others > L::bytes ? others : L::bytes;
+  return OTHERS != NO_OTHERS && others > L::bytes ? others : L::bytes;
 }
 
 /* Solves the common patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
       if (first < stage.common[1]) SolveCommon(c.tables, c.boundary, c.work, first, stage.common[1]);
       block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
     }
-    if constexpr (OTHERS) {
+    if constexpr (OTHERS != NO_OTHERS) {
       const int32_t first = stage.other[0] + block * L::patches;
       if (block >= 0 && first < stage.other[1])
         SolveAny<L, T, DIM, N, OTHERS == TURNED_OTHERS>(f, w, s.covers + (size_t)i * s.cells, 1u, NULL, first, stage.other[1],

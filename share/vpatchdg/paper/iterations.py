@@ -23,10 +23,12 @@ Solve = namedtuple('Solve', 'config degree refine dofs nu residual iterations se
 
 
 def solves(records, kind='solve', **facts):
-    """poisson's reports and the rows of bench_gpu's, in one form"""
+    """poisson's reports and the rows of bench_gpu's for f = 1, in one form"""
     for record in records.of(kind, **facts):
         report = record.get('report')
         for r in report.get('rows', [report]) if report else []:
+            if r.get('rhs', 'f = 1') != 'f = 1':
+                continue
             seconds = r.get('seconds', r.get('seconds_solve'))
             refine = record['about'].get('refine') or round(math.log2(r['dofs'] ** (1 / 3) / (r['degree'] + 1)))
             yield Solve(record['about']['config'], r['degree'], refine, r['dofs'], r['nu'], r['relative_residual'], r['iterations'],

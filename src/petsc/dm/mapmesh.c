@@ -139,7 +139,7 @@ PetscErrorCode DMVPatchDGMapMesh(DM dm, VpMesh from, VpMesh mesh)
   if (DMVPatchDGData(dm)->map.by == VP_MAP_NONE || g->map) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckPossible(dm, mesh));
   error = VpTogether(mesh->comm, CreateMap(dm, mesh, &g->map));
-  if (!error && g->map->node) error = FillMap(dm, from, mesh, g->map);
+  if (!error && !g->map->formula) error = FillMap(dm, from, mesh, g->map);
   if (!error && VpMeshIsAdaptive(mesh)) error = VpMapMeet(mesh, g->map);
   if (!error) error = DMVPatchDGCheckPeriods(dm, mesh);
   if (error) PetscCall(VpMapDestroy(&g->map));

@@ -170,7 +170,7 @@ PetscErrorCode DMVPatchDGSave(DM dm, PetscViewer viewer)
   PetscCall(DMVPatchDGCheck(dm, "DMView() to a file"));
   PetscCheck(
     VpMeshesOverlap(dg->mesh, dg->mesh), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-    "DMView() to a file: this mesh was coarsened to cells of which boxes or trees have not as many in all directions. Save the DM that "
+    "DMView() to a file: boxes or trees of this mesh, which was coarsened, have not as many cells in all directions. Save the DM that "
     "DMCoarsen() was called with");
   PetscCheck(!VpPointFunctionExists(&dg->coefficient_at) && !VpPointFunctionExists(&dg->reaction_at), PetscObjectComm((PetscObject)dm),
              PETSC_ERR_SUP,
