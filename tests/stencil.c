@@ -334,6 +334,7 @@ static PetscErrorCode cells_that_cannot_be_wide_are_refused(void)
     Stencil     s;
     const char *jacobi, *text;
   } cases[] = {{{2, ALL(ROWS), {16, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "not all cells come in pairs"},
+               {{2, ALL(ROWS), {3, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "fewer than four distances"},
                {{2, ALL(CENTERS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "centers of cells"},
                {{2, ALL(ROWS), {17, 17, 1}, {1, 2, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "distances of points differ"},
                {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, Waves, NULL}, "auto", "the coefficient varies"},

@@ -263,6 +263,34 @@ static void Divided(int dim, Trees *t)
   }
 }
 
+/* A half ring that is one tree is taken, although the chord of its outer arc goes through the ends of the inner one. */
+static PetscErrorCode curved_sides_are_no_chords(void)
+{
+  static const PetscInt corner[] = {0, 1, 2, 3};
+  PetscReal             node[9 * 2];
+  PetscScalar           sum;
+  DM                    dm;
+  Vec                   x;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 9; i++) {
+    const PetscReal r = 0.5 + 0.25 * (i % 3), angle = PETSC_PI / 2 * (i / 3);
+
+    node[2 * i] = r * PetscCosReal(angle);
+    node[2 * i + 1] = r * PetscSinReal(angle);
+  }
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
+  PetscCall(DMVPatchDGSetTrees(dm, 4, NULL, 1, corner, 2, node));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(DMVPatchDGInterpolate(dm, One, NULL, x));
+  PetscCall(VecDot(x, x, &sum)); /* between parabolas */
+  TapOk((PetscBool)(PetscAbsScalar(sum - 1) < 1e-12), "curved_sides_are_no_chords: %.1e", (double)PetscAbsScalar(sum - 1));
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Refusals(void)
 {
   Trees t;
@@ -324,6 +352,7 @@ int main(int argc, char **argv)
   TreesTurn(5, &t);
   PetscCall(Relatives(&t, "-dm_vpatchdg_domain disc"));
   PetscCall(Multigrid());
+  PetscCall(curved_sides_are_no_chords());
   PetscCall(Refusals());
   PetscCall(PetscFinalize());
   return TapEnd();

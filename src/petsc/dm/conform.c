@@ -17,6 +17,7 @@ typedef struct {
   const int32_t *corner;       /* [trees][2^dim] */
   int32_t        first, trees; /* whose nodes this rank has */
   double        *x;            /* [trees][2^dim][dim] their corners */
+  uint32_t      *bent;         /* [trees] bit 8 d + a: the edge along d from corner a is not straight */
   PetscInt       n;            /* of the following: vertices on the boundary, some of them more than once */
   Vertex        *vertex;
   PetscReal     *along[3]; /* [n] the coordinates in ascending order, and whose they are */
@@ -43,6 +44,37 @@ static int EdgeStart(int dim, int side, int d, int i)
   return corner;
 }
 
+/* whether a point lies inside of the edge from a to b */
+static PetscBool IsInside(int dim, const double a[], const double b[], const double x[])
+{
+  double length = 0, at = 0, apart = 0;
+
+  for (int d = 0; d < dim; d++) {
+    length += (b[d] - a[d]) * (b[d] - a[d]);
+    at += (x[d] - a[d]) * (b[d] - a[d]);
+  }
+  at /= length;
+  for (int d = 0; d < dim; d++) apart += PetscSqr(x[d] - a[d] - at * (b[d] - a[d]));
+  return (PetscBool)(at > INSIDE && at < 1 - INSIDE && apart < INSIDE * INSIDE * length);
+}
+
+/* bit 8 d + a: the edge along d from corner a of a tree with these nodes is not straight */
+static uint32_t FindBent(int dim, int n, const PetscReal node[])
+{
+  const int stride[3] = {1, n, n * n};
+  uint32_t  bent = 0;
+
+  for (int i = 0; i < dim << dim; i++) {
+    const int        d = i >> dim, a = i & ((1 << dim) - 1), at = (n - 1) * ((a & 1) + n * ((a >> 1 & 1) + n * (a >> 2)));
+    const PetscReal *x = node + at * dim, *end = x + (n - 1) * stride[d] * dim;
+
+    for (int k = 1; k < n - 1 && !(a >> d & 1); k++) {
+      if (!IsInside(dim, x, end, x + k * stride[d] * dim)) bent |= (uint32_t)1 << (8 * d + a);
+    }
+  }
+  return bent;
+}
+
 /* Copies the corners of trees from the nodes, of which each rank has some trees'. */
 static PetscErrorCode TakeCorners(const VpMapSettings *map, Search *s)
 {
@@ -55,7 +87,9 @@ static PetscErrorCode TakeCorners(const VpMapSettings *map, Search *s)
   s->first = (int32_t)(first / each);
   s->trees = (int32_t)((last - first) / each);
   PetscCall(PetscMalloc1(((size_t)s->trees << dim) * (size_t)dim, &s->x));
+  PetscCall(PetscMalloc1(s->trees, &s->bent));
   PetscCall(VecGetArrayRead(map->nodes, &node));
+  for (int32_t i = 0; i < s->trees; i++) s->bent[i] = FindBent(dim, n, node + (size_t)i * (size_t)each);
   for (int64_t i = 0; i < (int64_t)s->trees << dim; i++) {
     const int corner = (int)(i & ((1 << dim) - 1)), at = (n - 1) * ((corner & 1) + n * ((corner >> 1 & 1) + n * (corner >> 2)));
 
@@ -111,20 +145,6 @@ static PetscInt CountBelow(PetscInt n, const PetscReal along[], PetscReal x)
   return low;
 }
 
-/* whether a point lies inside of the edge from a to b */
-static PetscBool IsInside(int dim, const double a[], const double b[], const double x[])
-{
-  double length = 0, at = 0, apart = 0;
-
-  for (int d = 0; d < dim; d++) {
-    length += (b[d] - a[d]) * (b[d] - a[d]);
-    at += (x[d] - a[d]) * (b[d] - a[d]);
-  }
-  at /= length;
-  for (int d = 0; d < dim; d++) apart += PetscSqr(x[d] - a[d] - at * (b[d] - a[d]));
-  return (PetscBool)(at > INSIDE && at < 1 - INSIDE && apart < INSIDE * INSIDE * length);
-}
-
 /* a vertex inside of the edge from a to b, or -1 */
 static PetscInt FindInside(const Search *s, const double a[], const double b[])
 {
@@ -159,7 +179,7 @@ static PetscBool FindFault(const Search *s, int32_t tree, Fault *fault)
     if (!IsBoundary(s->domain, s->first + tree, side)) continue;
     for (int i = 0; i < dim * (1 << (dim - 2)); i++) {
       const int      d = i >> (dim - 2), a = EdgeStart(dim, side, d, i & ((1 << (dim - 2)) - 1)), b = a | 1 << d;
-      const PetscInt found = d == side / 2 ? -1 : FindInside(s, x + a * dim, x + b * dim);
+      const PetscInt found = d == side / 2 || s->bent[tree] >> (8 * d + a) & 1 ? -1 : FindInside(s, x + a * dim, x + b * dim);
 
       if (found < 0) continue;
       *fault = (Fault){s->first + tree, s->vertex[found].vertex, {corner[a], corner[b]}, {0, 0, 0}};
@@ -186,6 +206,7 @@ PetscErrorCode DMVPatchDGCheckConforming(DM dm, VpDomain domain)
   for (int32_t tree = 0; tree < s.trees && !any; tree++) any = FindFault(&s, tree, &fault);
   for (int d = 0; d < s.dim; d++) PetscCall(PetscFree2(s.along[d], s.order[d]));
   PetscCall(PetscFree(s.x));
+  PetscCall(PetscFree(s.bent));
   PetscCall(PetscFree(s.vertex));
   PetscCall(VpFirstRank(comm, any, &first));
   if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);

@@ -133,8 +133,8 @@ static PetscErrorCode CallInBatches(VpMesh mesh, const VpPointFunction *f, const
       PetscCall(
         backend->make->places(mesh->dim, &d->maps, &places, grids > 1 ? i : -1, d->grid + i, &(VpPlaceNumbers){.point = d->points}));
       PetscCall(f->batch(mesh->dim, places.n * grid->size, d->points, NULL, d->values, f->ctx));
-      PetscCall(
-        backend->move(places.n, block * sizeof(double), NULL, d->values, d->place + i * d->batch, to + (size_t)(first * grids) * block));
+      PetscCall(backend->move(places.n, block * sizeof(double), NULL, d->values, d->place + i * d->batch,
+                              to + (size_t)first * (size_t)grids * block));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -413,8 +413,8 @@ static PetscErrorCode FetchValues(VpMesh mesh, const VpBackend *backend, size_t 
 
   PetscFunctionBegin;
   PetscCall(VpMallocBytes(bytes + 1, (void **)&host));
-  *values = host;
   PetscCall(backend->download(there, bytes, host));
+  *values = host;
   PetscCall(backend->release((void *)there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -178,6 +178,8 @@ static const char *WhyNarrow(const VpStencil *s, const Cells *c)
     if (c->side[side] == VP_STENCIL_CENTERS || c->side[side] == VP_STENCIL_HALF) return "points are centers of cells";
   if (c->varies) return "the coefficient varies";
   if (CountRefinements(s, c) == 0) return "not all cells come in pairs of equal ones";
+  for (int d = 0; d < s->dim; d++)
+    if (c->ncell[d] < 4) return "there are fewer than four distances of points along a direction";
   for (int d = 0; d < s->dim; d++) {
     for (PetscInt i = 0; i < c->ncell[d]; i++) {
       least[d] = PetscMin(least[d], c->face[d][i + 1] - c->face[d][i]);
