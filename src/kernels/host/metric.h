@@ -3,8 +3,11 @@
 #pragma once
 #include "rows.h"
 
-/* Keeps a loop over rows as it is: unrolled, all loops of a cell would not fit into a processor's cache of instructions. */
-#ifdef __clang__
+/* Keeps a loop over rows as it is: unrolled, all loops of a cell would not fit into a processor's cache of instructions. Under sanitizers
+   GCC warns of the annotation where it adds to a loop's condition. */
+#ifdef __SANITIZE_ADDRESS__
+  #define ROLL(...) for (__VA_ARGS__)
+#elif defined(__clang__)
   #define ROLL(...) _Pragma("clang loop unroll(disable)") for (__VA_ARGS__)
 #else
   #define ROLL(...) _Pragma("GCC unroll 1") for (__VA_ARGS__)
