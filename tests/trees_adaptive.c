@@ -95,15 +95,11 @@ static PetscErrorCode RefineTwice(DM *dm, double size)
 /* u.Au and b.u on one rank, of the same trees and cells */
 static PetscErrorCode OnOneRank(const Trees *t, PetscInt degree, PetscInt refine, double size, PetscReal number[3])
 {
-  PetscInt  corner[MOST_TREES * 8];
-  PetscReal x[MOST_TREES * 8 * 3];
-  DM        dm;
+  DM dm;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < t->ntree << t->dim; i++) corner[i] = t->corner[i];
-  for (int i = 0; i < t->nvertex * t->dim; i++) x[i] = t->x[i / t->dim][i % t->dim];
   PetscCall(TestDMCreate(PETSC_COMM_SELF, t->dim, degree, refine, &dm));
-  PetscCall(DMVPatchDGSetTrees(dm, t->nvertex, x, t->ntree, corner, 1, NULL));
+  PetscCall(TreesGive(t, dm));
   PetscCall(RefineTwice(&dm, size));
   PetscCall(Numbers(dm, number));
   PetscCall(DMDestroy(&dm));
@@ -155,18 +151,6 @@ static PetscErrorCode TurnedTrees(const Trees *t, PetscInt degree, PetscInt refi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Polynomial(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
-{
-  u[0] = x[0] * x[0] - 3 * x[0] * x[1] - 2 * x[1] * x[1] + x[0] + (dim == 3 ? x[2] : 0);
-  return 0;
-}
-
-static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
-{
-  f[0] = 2;
-  return 0;
-}
-
 /* Polynomials of degree 2 on straight kites have no residual, and no estimate. */
 static PetscErrorCode Polynomials(void)
 {
@@ -186,11 +170,11 @@ static PetscErrorCode Polynomials(void)
   PetscCall(DMVPatchDGInterpolate(dm, Polynomial, NULL, p.x));
   PetscCall(DMVPatchDGComputeErrors(dm, p.x, Polynomial, NULL, NULL, &error, NULL));
   TapOk((PetscBool)(error < 1e-12), "errors_are_found: %.1e", (double)error);
-  PetscCall(DMVPatchDGComputeRHS(dm, Source, Polynomial, NULL, NULL, p.b));
+  PetscCall(DMVPatchDGComputeRHS(dm, PolynomialSource, Polynomial, NULL, NULL, p.b));
   PetscCall(VecNorm(p.b, NORM_2, &norm[0]));
   PetscCall(DMVPatchDGGetCells(dm, &n));
   PetscCall(PetscMalloc1(n + 1, &eta));
-  PetscCall(DMVPatchDGEstimate(dm, p.x, Source, Polynomial, NULL, NULL, eta));
+  PetscCall(DMVPatchDGEstimate(dm, p.x, PolynomialSource, Polynomial, NULL, NULL, eta));
   for (PetscInt c = 0; c < n; c++) most = PetscMax(most, eta[c]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   TapOk((PetscBool)(most < 1e-9), "exact_solutions_have_no_estimate: %.1e", (double)most);
@@ -199,13 +183,6 @@ static PetscErrorCode Polynomials(void)
   TapOk((PetscBool)(norm[1] < 1e-11), "polynomials_are_exact: %.1e", (double)norm[1]);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WaveSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
-{
-  PetscCall(Wave(dim, x, f, ctx));
-  f[0] *= dim == 3 ? 12 : 13;
-  return 0;
 }
 
 /* Refining all cells of trees with hanging sides reduces errors as elsewhere. */

@@ -13,16 +13,11 @@ typedef struct {
 
 static PetscErrorCode CreateTrees(const TreesCase *t, Place place, DM *dm)
 {
-  const Trees *trees = &t->trees;
-  PetscInt     corner[MOST_TREES * 8];
-  PetscReal    x[MOST_TREES * 8 * 3];
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < trees->ntree << trees->dim; i++) corner[i] = trees->corner[i];
-  for (int i = 0; i < trees->nvertex * trees->dim; i++) x[i] = trees->x[i / trees->dim][i % trees->dim];
   PetscCall(CaseDM(&t->c, place, dm));
-  PetscCall(DMVPatchDGSetTrees(*dm, trees->nvertex, x, trees->ntree, corner, 1, NULL));
+  PetscCall(TreesGive(&t->trees, *dm));
   PetscCall(TestOptionsPush(t->options, &own));
   PetscCall(DMSetFromOptions(*dm));
   PetscCall(TestOptionsPop(&own));

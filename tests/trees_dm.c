@@ -4,19 +4,6 @@
 #include "support/trees_dm.h"
 #include <unistd.h>
 
-/* a polynomial of degree 2, which has the source 2 */
-static PetscErrorCode Polynomial(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
-{
-  u[0] = x[0] * x[0] - 3 * x[0] * x[1] - 2 * x[1] * x[1] + x[0] + (dim == 3 ? x[2] : 0);
-  return 0;
-}
-
-static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
-{
-  f[0] = 2;
-  return 0;
-}
-
 static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
 {
   u[0] = 1;
@@ -66,7 +53,7 @@ static PetscErrorCode Polynomials(void)
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(DMVPatchDGInterpolate(dm, Polynomial, NULL, x));
-  PetscCall(DMVPatchDGComputeRHS(dm, Source, Polynomial, NULL, NULL, b));
+  PetscCall(DMVPatchDGComputeRHS(dm, PolynomialSource, Polynomial, NULL, NULL, b));
   PetscCall(MatMult(A, x, y));
   PetscCall(VecNorm(y, NORM_2, &norm[0]));
   PetscCall(VecAXPY(y, -1, b));

@@ -37,13 +37,6 @@ static PetscErrorCode WaveAt(PetscInt dim, PetscReal t, const PetscReal x[], Pet
   return Wave(dim, x, u, ctx);
 }
 
-static PetscErrorCode WaveSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
-{
-  PetscCall(Wave(dim, x, f, ctx));
-  f[0] *= 13;
-  return 0;
-}
-
 /* values [n] of PETSc's own solution at points */
 static PetscErrorCode SolveByElements(DM plex, PetscInt degree, PetscInt n, PetscReal points[], PetscScalar values[])
 {

@@ -2,6 +2,7 @@
 #pragma once
 #include "tap.h"
 #include "../../src/mesh/mesh.h"
+#include <vpatchdg.h>
 
 enum { MOST_TREES = 64 };
 typedef struct {
@@ -96,5 +97,18 @@ PETSC_UNUSED static PetscErrorCode TreesDomain(MPI_Comm comm, const Trees *t, Vp
   PetscFunctionBeginUser;
   PetscCall(VpDomainCreateTrees(
     comm, &(VpTreeCorners){.dim = t->dim, .nvertex = t->nvertex, .ntree = t->ntree, .corner = t->corner, .boundary = boundary}, domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives a DM these trees, whose maps are multilinear. */
+PETSC_UNUSED static PetscErrorCode TreesGive(const Trees *t, DM dm)
+{
+  PetscInt  corner[MOST_TREES * 8];
+  PetscReal x[MOST_TREES * 8 * 3];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < t->ntree << t->dim; i++) corner[i] = t->corner[i];
+  for (int i = 0; i < t->nvertex * t->dim; i++) x[i] = t->x[i / t->dim][i % t->dim];
+  PetscCall(DMVPatchDGSetTrees(dm, t->nvertex, x, t->ntree, corner, 1, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,15 +7,11 @@
 /* a DM of these trees, set up if the options allow it */
 PETSC_UNUSED static PetscErrorCode New(const Trees *t, PetscInt degree, PetscInt refine, const char options[], DM *dm)
 {
-  PetscInt     corner[MOST_TREES * 8];
-  PetscReal    x[MOST_TREES * 8 * 3];
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < t->ntree << t->dim; i++) corner[i] = t->corner[i];
-  for (int i = 0; i < t->nvertex * t->dim; i++) x[i] = t->x[i / t->dim][i % t->dim];
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, t->dim, degree, refine, dm));
-  PetscCall(DMVPatchDGSetTrees(*dm, t->nvertex, x, t->ntree, corner, 1, NULL));
+  PetscCall(TreesGive(t, *dm));
   PetscCall(TestOptionsPush(options, &own));
   PetscCall(DMSetFromOptions(*dm));
   PetscCall(TestOptionsPop(&own));
@@ -38,6 +34,26 @@ PETSC_UNUSED static PetscErrorCode NewByOptions(PetscInt dim, PetscInt degree, P
 PETSC_UNUSED static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
 {
   u[0] = PetscSinReal(2 * x[0] + 1) * PetscCosReal(3 * x[1]) * (dim == 3 ? PetscExpReal(x[2]) : 1);
+  return 0;
+}
+
+PETSC_UNUSED static PetscErrorCode WaveSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  PetscCall(Wave(dim, x, f, ctx));
+  f[0] *= dim == 3 ? 12 : 13;
+  return 0;
+}
+
+/* a polynomial of degree 2, which has the source 2 */
+PETSC_UNUSED static PetscErrorCode Polynomial(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = x[0] * x[0] - 3 * x[0] * x[1] - 2 * x[1] * x[1] + x[0] + (dim == 3 ? x[2] : 0);
+  return 0;
+}
+
+PETSC_UNUSED static PetscErrorCode PolynomialSource(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = 2;
   return 0;
 }
 

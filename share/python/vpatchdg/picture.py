@@ -68,6 +68,15 @@ def around(m: int) -> np.ndarray:
     return np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
 
 
+def finish(ax, file, new: bool):
+    """Saves the picture of these axes if there is a file, and closes its figure then if that is new. Returns the axes."""
+    if file is not None:
+        ax.figure.savefig(file, dpi=150, bbox_inches='tight')
+        if new:
+            pyplot().close(ax.figure)
+    return ax
+
+
 def _draw_plane(ax, low, high, positions, curved, values, mesh, colorbar, style):
     from matplotlib.collections import PolyCollection
     if values is not None:
@@ -171,8 +180,4 @@ def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x:
     on.set_ylabel('u' if len(free) == 1 else AXES[free[1]])
     if where:
         on.set_title(', '.join(f'{AXES[d]} = {x:g}' for d, x in where.items()))
-    if file is not None:
-        on.figure.savefig(file, dpi=150, bbox_inches='tight')
-        if ax is None:
-            plt.close(on.figure)
-    return on
+    return finish(on, file, ax is None)

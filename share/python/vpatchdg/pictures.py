@@ -7,7 +7,7 @@ from petsc4py import PETSc
 from .fields import gather, is_mapped, points
 from .library import Int, Ints, call, degree
 from .mesh import cells, maximum, require
-from .picture import AXES, around, pyplot
+from .picture import AXES, around, finish, pyplot
 
 LIGHT = np.array([0.3, -0.5, 0.8])  # where light on surfaces comes from
 
@@ -189,8 +189,4 @@ def plot_mesh(dm: PETSc.DM, what: str | np.ndarray | None = None, *, colorbar: b
     _limit(on, lines.reshape(-1, dim))
     if colorbar and (values is not None or dots is not None):
         on.figure.colorbar(drawn, ax=on, label=title, ticks=ticks)
-    if file is not None:
-        on.figure.savefig(file, dpi=150, bbox_inches='tight')
-        if ax is None:
-            plt.close(on.figure)
-    return on
+    return finish(on, file, ax is None)

@@ -341,8 +341,10 @@ static PetscErrorCode MakeMetric(VpMetricWork *mk)
   if (VpMeshIsAdaptive(mesh)) PetscCall(VpMakeParts(mk));
   PetscCall(CheckMetric(mk));
   PetscCall(FindJumps(mk, &jumps));
-  if (jumps) PetscCall(VpMetricDestroy(&mk->metric));
-  if (jumps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (jumps) {
+    PetscCall(VpMetricDestroy(&mk->metric));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(TakeMeans(mk, PETSC_FALSE));
   PetscCall(ExchangeSeen(mk));
   PetscCall(VpTogether(mesh->comm, VpKeepOutflow(mk)));

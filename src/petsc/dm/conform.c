@@ -1,4 +1,5 @@
-/* Finds trees that touch without a face in common: a vertex of one lies inside of an edge of another one, both on the boundary.
+/* Finds trees that touch without a face in common: a vertex of one lies inside of a straight edge of another one, both on the
+   boundary.
 
      +-----+--+     The middle vertex on the left tree's side belongs to the right ones alone. The sides are no faces of two
      |     +--+     trees, so they would become parts of the boundary, with its conditions.
@@ -58,6 +59,12 @@ static PetscBool IsInside(int dim, const double a[], const double b[], const dou
   return (PetscBool)(at > INSIDE && at < 1 - INSIDE && apart < INSIDE * INSIDE * length);
 }
 
+/* the number of a tree's node at a corner, of n nodes along each direction */
+static int CornerNode(int n, int corner)
+{
+  return (n - 1) * ((corner & 1) + n * ((corner >> 1 & 1) + n * (corner >> 2)));
+}
+
 /* bit 8 d + a: the edge along d from corner a of a tree with these nodes is not straight */
 static uint32_t FindBent(int dim, int n, const PetscReal node[])
 {
@@ -65,8 +72,8 @@ static uint32_t FindBent(int dim, int n, const PetscReal node[])
   uint32_t  bent = 0;
 
   for (int i = 0; i < dim << dim; i++) {
-    const int        d = i >> dim, a = i & ((1 << dim) - 1), at = (n - 1) * ((a & 1) + n * ((a >> 1 & 1) + n * (a >> 2)));
-    const PetscReal *x = node + at * dim, *end = x + (n - 1) * stride[d] * dim;
+    const int        d = i >> dim, a = i & ((1 << dim) - 1);
+    const PetscReal *x = node + CornerNode(n, a) * dim, *end = x + (n - 1) * stride[d] * dim;
 
     for (int k = 1; k < n - 1 && !(a >> d & 1); k++) {
       if (!IsInside(dim, x, end, x + k * stride[d] * dim)) bent |= (uint32_t)1 << (8 * d + a);
@@ -91,7 +98,7 @@ static PetscErrorCode TakeCorners(const VpMapSettings *map, Search *s)
   PetscCall(VecGetArrayRead(map->nodes, &node));
   for (int32_t i = 0; i < s->trees; i++) s->bent[i] = FindBent(dim, n, node + (size_t)i * (size_t)each);
   for (int64_t i = 0; i < (int64_t)s->trees << dim; i++) {
-    const int corner = (int)(i & ((1 << dim) - 1)), at = (n - 1) * ((corner & 1) + n * ((corner >> 1 & 1) + n * (corner >> 2)));
+    const int at = CornerNode(n, (int)(i & ((1 << dim) - 1)));
 
     for (int d = 0; d < dim; d++) s->x[i * dim + d] = node[(i >> dim) * each + at * dim + d];
   }
