@@ -66,14 +66,16 @@ static PetscErrorCode CallWithNormals(const VpGiven *f, int dim, int32_t n, cons
 static PetscErrorCode CallWithDeviceNormals(const VpField *field, const VpGiven *f, int32_t n, const double x[], const double normal[],
                                             double value[])
 {
-  const size_t count = (size_t)n * (size_t)field->mesh->dim;
-  double      *copy;
+  const size_t   count = (size_t)n * (size_t)field->mesh->dim;
+  double        *copy;
+  PetscErrorCode error;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(count, &copy));
   PetscCall(field->level->backend->download(normal, count * sizeof(*copy), copy));
-  PetscCall(CallWithNormals(f, field->mesh->dim, n, x, copy, value));
+  error = CallWithNormals(f, field->mesh->dim, n, x, copy, value);
   PetscCall(PetscFree(copy));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,15 +100,17 @@ static PetscErrorCode CallWithDeviceCopies(const VpField *field, const VpGiven *
   const size_t     count = (size_t)n * (size_t)dim;
   double          *copies;
   void            *there;
+  PetscErrorCode   error;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(count, &copies));
   for (size_t i = 0; i < count; i++) copies[i] = normal[i % (size_t)dim];
   PetscCall(backend->borrow(count * sizeof(double), "normals", &there));
   PetscCall(backend->upload(copies, count * sizeof(double), there));
-  PetscCall(f->batch(dim, n, x, there, value, f->ctx));
+  error = f->batch(dim, n, x, there, value, f->ctx);
   PetscCall(backend->give_back(there));
   PetscCall(PetscFree(copies));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
