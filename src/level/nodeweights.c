@@ -170,7 +170,7 @@ static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32
     double *g = w->g + 4 * (size_t)c;
 
     FindStrengths(mesh, w->problem, c, g);
-    g[3] = w->problem->reaction;
+    g[3] = VpProblemReaction(w->problem, c);
     for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
     if (!w->forms.wide) continue;
     for (int d = 0; d < 4; d++) g[d] *= (d < 3 ? 4. : 1.) / (1 << mesh->dim);

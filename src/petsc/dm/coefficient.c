@@ -65,16 +65,16 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 {
   const VpMesh     mesh = DMVPatchDGData(dm)->mesh;
   const VpProblem *problem = VpOperatorGiven(DMVPatchDGData(dm)->op);
-  const int        width = VpProblemWidth(problem);
+  const int        of = VpProblemDirections(problem), width = VpProblemWidth(problem);
   PetscReal       *a = NULL;
 
   PetscFunctionBegin;
   if (problem->coefficient) PetscCall(PetscMalloc1(next->nown * (size_t)width + 1, &a)); /* not NULL on ranks without cells */
   if (a && VpMeshCoarser(mesh) == next)
-    PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){.from = width, .to = width}, problem->coefficient, a, NULL));
+    PetscCall(VpCoarsenCoefficient(mesh, &(VpMeans){.from = of, .to = of, .apart = problem->apart}, problem->coefficient, a, NULL));
   else
     for (int32_t c = 0; a && c < next->nown; c++) {
-      for (int d = 0; d < width; d++) a[(size_t)c * width + d] = VpProblemCoefficient(problem, next->relation->parent[c], d);
+      PetscCall(PetscArraycpy(a + (size_t)c * width, problem->coefficient + (size_t)next->relation->parent[c] * width, width));
     }
   *out = a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,7 +122,7 @@ static PetscErrorCode SetCoefficient(DM dm, int tensor, const PetscReal a[])
   }
   PetscCall(DMVPatchDGCheckCoefficient(dm, a ? tensor : 0, a));
   PetscCall(VpPointFunctionReplace(&DMVPatchDGData(dm)->coefficient_at, &(VpPointFunction){.components = 1}));
-  PetscCall(DMVPatchDGSetOperator(dm, a ? tensor : 0, a));
+  PetscCall(DMVPatchDGSetOperator(dm, a ? tensor : 0, (VpApart){0}, a));
   PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(SetCoarseCoefficient(dm));

@@ -15,7 +15,7 @@ static PetscErrorCode TakeMesh(DM dm, VpMesh mesh)
   dg->mesh = mesh;
   error = DMVPatchDGChooseBasis(dm);
   if (!error) error = DMVPatchDGNumberNodes(dm);
-  if (!error) error = DMVPatchDGSetOperator(dm, 0, NULL);
+  if (!error) error = DMVPatchDGSetOperator(dm, 0, (VpApart){0}, NULL);
   if (error) {
     PetscCall(DMVPatchDGForgetNodes(dm));
     PetscCall(VpMeshDestroy(&dg->mesh));
@@ -92,6 +92,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = dm->data, *to;
+  VpProblem    given = {.tensor = 0};
 
   PetscFunctionBegin;
   if (!*out) PetscCall(DMCreate(PetscObjectComm((PetscObject)dm), out));
@@ -134,7 +135,8 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   PetscCall(DMVPatchDGNumberNodes(*out));
   PetscCall(DMVPatchDGMapMesh(*out, from->mesh, mesh));
   if (to->coefficient_at.batch) coefficient = NULL; /* The numbers are means, and the new cells have others. */
-  PetscCall(DMVPatchDGSetOperator(*out, coefficient ? VpOperatorGiven(from->op)->tensor : 0, coefficient));
+  if (coefficient) given = *VpOperatorGiven(from->op);
+  PetscCall(DMVPatchDGSetOperator(*out, given.tensor, given.apart, coefficient));
   PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,7 +71,7 @@ static PetscErrorCode RenewOperators(DM dm, PetscBool keep)
 
   PetscFunctionBegin;
   if (!given) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGSetOperator(dm, keep ? given->tensor : 0, keep ? given->coefficient : NULL));
+  PetscCall(DMVPatchDGSetOperator(dm, keep ? given->tensor : 0, (VpApart){0}, keep ? given->coefficient : NULL));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);

@@ -194,9 +194,9 @@ static inline double VpObliquePenalty(int degree)
 /* pointvalues.c: makes the metric of the problem, and sets its coefficient, reaction and tensor to the means over cells, from the DM's
    functions or, without a function, from the problem's own numbers */
 PetscErrorCode DMVPatchDGMakeMetric(DM, VpProblem *);
-/* Gives the DM a new operator. coefficient: [own cells], copied; NULL: 1. tensor: as in VpProblem. Where the DM has a function for the
-   coefficient, that one counts. */
-PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
+/* Gives the DM a new operator. coefficient, tensor, apart: as in VpProblem; the coefficient, for own cells, is copied. Where the DM has a
+   function for the coefficient, that one counts. */
+PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, VpApart apart, const PetscReal coefficient[]);
 PetscBool      DMVPatchDGIsSingular(DM); /* Tests whether the null space consists of the constants. */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);

@@ -116,11 +116,11 @@ PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coefficient[])
+PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, VpApart apart, const PetscReal coefficient[])
 {
   DM_VPatchDG *dg = dm->data;
   VpOperator   op;
-  const size_t n = (size_t)dg->mesh->nown * (size_t)PetscMax(tensor, 1);
+  const size_t n = (size_t)dg->mesh->nown * (size_t)(PetscMax(tensor, 1) + VpApartWidth(apart));
   PetscReal   *a = NULL;
 
   PetscFunctionBegin;
@@ -137,7 +137,8 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
                             .penalty = dg->penalty,
                             .reaction = dg->reaction,
                             .coefficient = a,
-                            .tensor = tensor};
+                            .tensor = tensor,
+                            .apart = apart};
   op->given = op->problem;
   if (dg->basis == VPATCHDG_BASIS_GAUSS) {
     const PetscErrorCode error = DMVPatchDGMakeMetric(dm, &op->problem);

@@ -68,8 +68,14 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   inverse->continuous->known = PETSC_TRUE;
   inverse->continuous->exact = cells.scale;
   inverse->continuous->centered = cells.centered;
+  inverse->continuous->alike = cells.alike;
   inverse->continuous->factor = stencil.factor;
   stencil.factor = NULL;
+  if (stencil.negative > VP_STENCIL_VARIES)
+    PetscCall(VpWarn(pc, VP_WARN_REACTION,
+                     "the matrix has rows with a negative sum, of up to %.3g times that of their couplings, as for -div(a grad u) - c u. "
+                     "The cycle has c = 0 there: expect many iterations, or none, if the matrix is not positive definite",
+                     stencil.negative));
   PetscCall(VpStencilDestroy(&stencil));
   PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -287,34 +287,66 @@ static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i)
   return is;
 }
 
-/* most [1] = the largest quotient of the sum of a row that has couplings to all sides, and the sum of these */
-static void FindRest(const void *context, int32_t first, int32_t last, double most[])
+/* a vector of own points on the host, whatever the type of the DMDA's vectors */
+static PetscErrorCode CreateHostVec(const VpStencil *s, Vec *v)
 {
-  const Points    *w = (const Points *)context;
-  const VpStencil *s = w->s;
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)s->da), v));
+  PetscCall(VecSetSizes(*v, s->own, PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, VECSTANDARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sum of the couplings of an own point, or 0 unless there are some to all sides */
+static double SumCouplings(const VpStencil *s, const Rows *r, PetscInt i)
+{
+  double sum = 0;
+
+  for (int d = 0; d < s->dim; d++) {
+    const double up = PetscRealPart(r->up[d][i]), down = PetscRealPart(r->down[d][i]);
+
+    if (up <= 0 || down <= 0) return 0;
+    sum += up + down;
+  }
+  return sum;
+}
+
+/* most [2] = the largest quotients of the sum of a row that has couplings to all sides, or minus this, and the sum of its couplings */
+static void FindSums(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Points *w = (const Points *)context;
 
   for (int32_t i = first; i < last; i++) {
-    PetscBool all = PETSC_TRUE;
-    double    sum = 0;
+    const double all = SumCouplings(w->s, w->r, i), sum = PetscRealPart(w->r->sum[i]);
 
-    for (int d = 0; d < s->dim; d++) {
-      const double up = PetscRealPart(w->r->up[d][i]), down = PetscRealPart(w->r->down[d][i]);
-
-      all = (PetscBool)(all && up > 0 && down > 0);
-      sum += up + down;
-    }
-    if (all) most[0] = PetscMax(most[0], PetscAbsScalar(w->r->sum[i]) / sum);
+    if (all <= 0) continue;
+    most[0] = PetscMax(most[0], sum / all);
+    most[1] = PetscMax(most[1], -sum / all);
   }
 }
 
-static PetscErrorCode MeasureRest(VpStencil *s, Rows *r)
+#define REACTS 1e-10 /* of a row's couplings: smaller sums are rounding errors */
+
+/* Makes `mass`, unless rows with couplings to all sides have the sum 0, or constants are said to be a null space. */
+static PetscErrorCode TakeSums(VpStencil *s, Rows *r, Mat A)
 {
   const Points w = {.s = s, .r = r};
+  double       most[2] = {0, 0};
+  PetscBool    ones = PETSC_FALSE;
+  MatNullSpace space;
+  PetscScalar *mass;
 
   PetscFunctionBegin;
-  s->rest = 0;
-  VpLoopMost((int32_t)s->own, FindRest, &w, 1, &s->rest);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->rest, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  VpLoopMost((int32_t)s->own, FindSums, &w, 2, most);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  s->negative = most[1];
+  PetscCall(MatGetNullSpace(A, &space));
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &ones, &(PetscInt){0}, &(const Vec *){NULL}));
+  if (most[0] <= REACTS || ones) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CreateHostVec(s, &s->mass));
+  PetscCall(VecGetArrayWrite(s->mass, &mass));
+  for (PetscInt i = 0; i < s->own; i++) mass[i] = SumCouplings(s, r, i) > 0 ? PetscMax(PetscRealPart(r->sum[i]), 0) : -1;
+  PetscCall(VecRestoreArrayWrite(s->mass, &mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -431,8 +463,9 @@ static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar ide
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds up what own points on sides say of these. up: on local points */
-static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar identity[])
+/* Adds up what own points on sides say of these, without reactions, which are as large at the points inside. up, mass: on local points;
+   mass may be NULL */
+static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar *mass, const PetscScalar identity[])
 {
   for (PetscInt i = 0; i < s->own; i++) {
     PetscInt at[3];
@@ -447,6 +480,7 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
     for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
       const int      d = side / 2;
       const PetscInt inside = LocalOf(s, r, at, d, side % 2 ? -1 : 1), here = LocalOf(s, r, at, d, 0);
+      double         along = 0, next = 0;
 
       if (s->periodic[d] || at[d] != (side % 2 ? s->n[d] - 1 : 0)) continue;
       s->rows[side]++;
@@ -456,9 +490,12 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
       s->inner[side] += PetscRealPart((side % 2 ? r->down : r->up)[d][i]);
       for (int e = 0; e < s->dim && identity[inside] == 0; e++) {
         if (e == d) continue;
-        s->along[side] += PetscRealPart(up[e][here]);
-        s->next[side] += PetscRealPart(up[e][inside]);
+        along += PetscRealPart(up[e][here]);
+        next += PetscRealPart(up[e][inside]);
       }
+      s->along[side] += along;
+      s->next[side] += next;
+      if (mass && PetscRealPart(mass[inside]) > 0 && next > 0) s->sum[side] -= PetscRealPart(mass[inside]) * along / next;
     }
   }
 }
@@ -466,16 +503,22 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
 static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScalar identity[])
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
-  const PetscScalar *up[3] = {NULL};
-  Ghosts             ghosts[3];
+  const PetscScalar *up[3] = {NULL}, *own = NULL;
+  Ghosts             ghosts[3], mass = {NULL, NULL};
 
   PetscFunctionBegin;
   for (int d = 0; d < s->dim; d++) {
     PetscCall(FillGhosts(s, r, r->up[d], &ghosts[d]));
     up[d] = ghosts[d].at;
   }
-  SumUp(s, r, up, identity);
+  if (s->mass) {
+    PetscCall(VecGetArrayRead(s->mass, &own));
+    PetscCall(FillGhosts(s, r, own, &mass));
+  }
+  SumUp(s, r, up, mass.at, identity);
   for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&ghosts[d]));
+  PetscCall(FreeGhosts(&mass));
+  if (s->mass) PetscCall(VecRestoreArrayRead(s->mass, &own));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sum, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->inner, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->along, 6, MPI_DOUBLE, MPI_SUM, comm));
@@ -492,21 +535,11 @@ static PetscErrorCode FillStencil(VpStencil *s, Rows *r, Mat A)
 
   PetscFunctionBegin;
   PetscCall(ReadRows(s, r, A));
-  PetscCall(MeasureRest(s, r));
   PetscCall(FillGhosts(s, r, r->identity, &identity));
   PetscCall(FindCouplings(s, r, identity.at));
+  PetscCall(TakeSums(s, r, A));
   PetscCall(MeasureSides(s, r, identity.at));
   PetscCall(FreeGhosts(&identity));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a vector of own points on the host, whatever the type of the DMDA's vectors */
-static PetscErrorCode CreateHostVec(const VpStencil *s, Vec *v)
-{
-  PetscFunctionBegin;
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)s->da), v));
-  PetscCall(VecSetSizes(*v, s->own, PETSC_DETERMINE));
-  PetscCall(VecSetType(*v, VECSTANDARD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -553,5 +586,6 @@ PetscErrorCode VpStencilDestroy(VpStencil *s)
   for (int d = 0; d < 3; d++) PetscCall(VecDestroy(&s->up[d]));
   PetscCall(VecDestroy(&s->identity));
   PetscCall(VecDestroy(&s->factor));
+  PetscCall(VecDestroy(&s->mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,7 +20,8 @@ typedef struct {
   PetscBool periodic[3];
   Vec       up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
   Vec       identity; /* 1: the row is that of the identity */
-  Vec       factor;   /* what makes rows symmetric, and `up` and `sum` contain; NULL: 1 */
+  Vec       factor;   /* what makes rows symmetric, and `up`, `sum` and `mass` contain; NULL: 1 */
+  Vec       mass;     /* sums of rows that have couplings to all sides: c times the volume of their points; -1: other rows; NULL: c is 0 */
   double    sum[6];   /* [side] sum over its rows of their sums, ... */
   double    inner[6]; /* ... of the couplings to points inside, ... */
   double    along[6]; /* ... of the couplings along the side, ... */
@@ -28,7 +29,7 @@ typedef struct {
   double    rows[6];  /* number of its rows; those of the identity */
   double    fixed[6];
   double    typical[3]; /* geometric mean of the couplings along each direction */
-  double    rest;       /* the largest quotient of the sum of a row inside of the DMDA and the sum of its couplings */
+  double    negative;   /* the largest quotient of minus the sum of a row that has couplings to all sides, and the sum of these */
 } VpStencil;
 /* Reads an assembled matrix on a DMDA. Ensures: errors on all ranks where it has other entries, positive ones off the diagonal, or is not
    symmetric and does not become so by a factor of every row. Collective */
@@ -42,12 +43,35 @@ static inline void VpStencilPoint(const VpStencil *s, PetscInt i, PetscInt at[3]
   at[2] = s->start[2] + i / s->count[0] / s->count[1];
 }
 
-/* stencilgrid.c: the DMVPATCHDG of a stencil, and its element restriction */
+/* stencilgrid.c: the cells around the points */
+typedef struct {
+  VpStencilSide side[6];
+  PetscInt      ncell[3], shift[3]; /* cells along each direction; those below the first point */
+  PetscReal    *face[3];            /* [ncell + 1] */
+  PetscReal    *width[3];           /* [points] of what each point stands for along a direction */
+  PetscReal     a;                  /* the largest coefficient */
+  PetscReal     reaction, spread;   /* the largest reaction; the difference to the smallest one, divided by it */
+  PetscBool     varies;             /* The coefficient is not one number. */
+  PetscBool     wide;               /* Two of these cells along every direction are one of the DM. */
+} VpStencilGrid;
+#define VP_STENCIL_VARIES 1e-6 /* Coefficients that differ by less, relatively, are one number. */
+#define VP_STENCIL_ALIKE  0.01 /* So are reactions. */
+/* volume that the point at [3] stands for */
+static inline double VpStencilVolume(const VpStencil *s, const VpStencilGrid *c, const PetscInt at[3])
+{
+  double volume = 1;
+
+  for (int d = 0; d < s->dim; d++) volume *= c->width[d][at[d]];
+  return volume;
+}
+
+/* the DMVPATCHDG of a stencil, and its element restriction */
 typedef struct {
   DM        dm;
   PetscInt *node;      /* [own cells of dm][2^dim], or [3^dim] if cells are wide */
   PetscBool wide;      /* Cells are wide. */
   PetscReal scale;     /* of the matrix, if it is this times the form for a coefficient of 1; else 0 */
+  PetscReal alike;     /* The diagonals of the matrix and of the form of `dm` differ by this factor; 0: by less than VpContinuous allows */
   PetscBool centered;  /* Points are centres of cells, or the coefficient varies. */
   char      says[192]; /* what was found, for -ksp_view */
 } VpStencilCells;
@@ -59,3 +83,5 @@ typedef struct {
 } VpStencilAsked;
 /* Errors: what the points are is not clear; cells that shall be wide cannot be. The caller frees dm and node. */
 PetscErrorCode VpStencilConvert(VpStencil *, const VpStencilAsked *, VpStencilCells *);
+/* stencilcells.c: fills `node`, and gives the coefficients and reactions of its cells to `dm`. *varies: the coefficient does. */
+PetscErrorCode VpStencilFillCells(const VpStencil *, const VpStencilGrid *, VpStencilCells *, PetscBool *varies);

@@ -15,9 +15,10 @@
    It may also be a continuous operator: that of a DM with `DMVPatchDGSetContinuous()`. A matrix of other continuous elements needs
    `PCVPatchDGSetElementRestriction()`. A five-point or seven-point matrix on a `DMDA` with one unknown per point needs nothing: from its
    entries the preconditioner reads which rows are those of the identity, the conditions on the other sides, the distances of points (if the
-   `DMDA` has no coordinates) and the coefficient, and makes a `DMVPATCHDG` of degree 1 with the points as nodes. Rows must not be divided
-   by volumes that differ, but each may be multiplied by a number if the coefficient is 1. Where this is enough, cells are twice as wide as
-   the distance of points (-pc_vpatchdg_cells), and two Jacobi steps precede and follow the cycle.
+   `DMDA` has no coordinates), the coefficient and the reaction (of implicit time steps, for instance), and makes a `DMVPATCHDG` of degree 1
+   with the points as nodes. Rows must not be divided by volumes that differ, but each may be multiplied by a number if the coefficient is
+   1. Where this is enough, cells are twice as wide as the distance of points (-pc_vpatchdg_cells), and two Jacobi steps precede and follow
+   the cycle.
 
    A matrix on a `DMPLEX` with one field, a `PetscFE` of one component and of degree 1 to 8 on quadrilaterals or hexahedra, needs nothing
    either. `DMConvert()` must take the cells. Sides whose unknowns are all constrained are Dirichlet ones, others are Neumann ones.

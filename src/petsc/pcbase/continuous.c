@@ -146,6 +146,7 @@ static PetscErrorCode FindMedian(MPI_Comm comm, PetscInt n, const PetscReal x[],
 static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscInt row[], PetscInt n)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const PetscReal    most = PetscMax(ALIKE, c->alike);
   struct {
     double value;
     int    rank;
@@ -153,7 +154,7 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
   PetscInt first = 0, last = 0, at = 0;
 
   PetscFunctionBegin;
-  if (c->spread[0] * ALIKE >= c->scale * (1 - SMALL) && c->spread[1] <= ALIKE * c->scale * (1 + SMALL)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->spread[0] * most >= c->scale * (1 - SMALL) && c->spread[1] <= most * c->scale * (1 + SMALL)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(pc->pmat, &first, &last));
   for (PetscInt i = 0; i < n; i++) {
     const double off = quotient[i] > 0 ? PetscMax(quotient[i] / c->scale, c->scale / quotient[i]) : PETSC_MAX_REAL;

@@ -45,6 +45,7 @@ struct VpContinuous_ {
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
   VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
+  PetscReal     alike;           /* A larger factor than usual by which the diagonals of A and of the form may differ; 0: the usual one */
   PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
   VpNodes       nodes;           /* NULL until set up */
@@ -197,6 +198,7 @@ typedef enum {
   VP_WARN_FORM,
   VP_WARN_SIDES,
   VP_WARN_NODES,
+  VP_WARN_REACTION,
   VP_WARN_SHAPES,
   VP_WARN_IRREGULAR
 } VpWarning;
