@@ -308,10 +308,16 @@ static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
 
 PetscErrorCode VpStencilFillCells(const VpStencil *s, const VpStencilGrid *c, VpStencilCells *to, PetscBool *varies)
 {
-  Filling w = {.s = s, .c = c, .mesh = DMVPatchDGData(to->dm)->mesh, .places = (int)PetscPowInt(c->wide ? 3 : 2, s->dim)};
+  Filling     w = {.s = s, .c = c, .mesh = DMVPatchDGData(to->dm)->mesh, .places = (int)PetscPowInt(c->wide ? 3 : 2, s->dim)};
+  PetscMPIInt first;
 
   PetscFunctionBegin;
   *varies = PETSC_FALSE;
+  PetscCall(VpFirstRank(w.mesh->comm, (PetscBool)((double)w.mesh->nown * w.places >= (double)PETSC_MAX_INT), &first));
+  PetscCheck(first == INT_MAX, w.mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type vpatchdg: the cells around the points of rank %d have %d points each, more in all than the integers of this PETSc "
+             "count: use more ranks, or a PETSc with 64-bit integers",
+             first, w.places);
   PetscCall(VpMallocLarge((size_t)w.mesh->nown * (size_t)w.places + 1, &w.node));
   PetscCall(ListNodes(&w));
   PetscCall(FillFromMatrix(&w, to->dm, varies));
