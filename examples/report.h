@@ -3,8 +3,9 @@
 #include <vpatchdg.h>
 
 typedef struct {
-  PetscLogDouble setup, solve; /* seconds */
-  PetscLogDouble bytes;        /* over all ranks, without those at the start */
+  PetscLogDouble setup, solve;         /* seconds */
+  PetscLogDouble cpu_setup, cpu_solve; /* CPU seconds of all ranks */
+  PetscLogDouble bytes;                /* over all ranks, without those at the start */
   PetscReal      nu, bnorm, residual, l2, h1;
   PetscScalar    functional;
 } Figures;
@@ -96,6 +97,8 @@ static inline PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figu
   PetscCall(PrintNumber(comm, fp, "error_h1", "%.6e", smooth ? figures->h1 : NAN));
   PetscCall(PrintNumber(comm, fp, "seconds_setup", "%.6f", figures->setup));
   PetscCall(PrintNumber(comm, fp, "seconds_solve", "%.6f", figures->solve));
+  PetscCall(PrintNumber(comm, fp, "cpu_setup", "%.6f", figures->cpu_setup));
+  PetscCall(PrintNumber(comm, fp, "cpu_solve", "%.6f", figures->cpu_solve));
   PetscCall(PrintNumber(comm, fp, "mdofs_per_second", "%.4f", dofs / figures->solve / 1e6));
   PetscCall(PrintNumber(comm, fp, "bytes_per_dof", "%.1f", figures->bytes / dofs));
   PetscCall(PrintHistory(comm, fp, ksp, figures->bnorm));

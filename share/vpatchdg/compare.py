@@ -4,7 +4,8 @@
   compare.py --ranks 2 fgmres.opts assembled_gamg.opts -dm_vpatchdg_degree 4 -dm_refine 3
 
 Without files it takes all that came with vpatchdg; a name is also looked for among these. PETSc's options, the mesh for instance, go to every run.
-Every one solves twice, and the second solve is timed; the time to set up is apart. Plots need matplotlib; the table does not.
+Every one solves twice, and the second solve is timed; the time to set up is apart. CPU seconds are those of all ranks, and so is the peak of
+memory. Plots need matplotlib; the table does not.
 """
 import argparse
 import glob
@@ -17,11 +18,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = [
     ("iterations", "%d"), ("nu", "%.2f"), ("relative_residual", "%.1e"), ("seconds_setup", "%.3f"), ("seconds_solve", "%.3f"),
-    ("mdofs_per_second", "%.3f"), ("bytes_per_dof", "%.0f"), ("reason", "%s"),
+    ("cpu_setup", "%.2f"), ("cpu_solve", "%.2f"), ("mdofs_per_second", "%.3f"), ("bytes_per_dof", "%.0f"), ("peak_mb", "%.0f"),
+    ("reason", "%s"),
 ]
 GRAY = "#808080"  # is read on a dark and on a light page
 COLORS = ["#e4572e", "#2e86ab", "#3fa34d", "#b5651d", "#9b5de5", "#c49a00", "#d6568c", "#00a6a6", "#7f8c8d", "#5c7cfa"]
@@ -49,25 +52,73 @@ def environment():
         return {**dict(line.strip().split("=", 1) for line in file if "=" in line), **os.environ}
 
 
+def usage(parent, name):
+    """CPU seconds and the largest numbers of bytes of all processes of this name below `parent`, where there is a /proc"""
+    parents, cpu, peak = {}, 0, 0
+    for entry in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(entry + "/stat") as file:
+                process, fields = file.read().rsplit(")", 1)
+            number, own = process.split(" (", 1)
+            fields = fields.split()
+            parents[int(number)] = int(fields[1]), own == name[:15], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            pass  # it has ended
+    for number, (above, named, seconds) in parents.items():
+        while above != parent and above in parents:
+            above = parents[above][0]
+        if above != parent or not named:
+            continue
+        cpu += seconds
+        try:
+            with open("/proc/%d/status" % number) as file:
+                peak += sum(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+        except OSError:
+            pass
+    return cpu, peak
+
+
+def watch(run, name, limit):
+    """Waits for a run, and ends it after `limit` seconds. Its CPU seconds and bytes"""
+    end, cpu, peak = time.time() + limit, 0, 0
+    while time.time() < end:
+        try:
+            run.wait(0.2)
+            return cpu, peak
+        except subprocess.TimeoutExpired:
+            now, bytes_now = usage(run.pid, name)
+            cpu, peak = max(cpu, now), max(peak, bytes_now)
+    run.terminate()
+    try:
+        run.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        run.communicate()
+    run.returncode = None
+    return cpu, peak
+
+
 def run(file, arguments):
     """One solve: its report."""
     command = arguments.mpiexec + ["-n", str(arguments.ranks), arguments.poisson, "-options_file", file, "-solves", str(arguments.solves)]
     command += arguments.petsc
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        try:
-            done = subprocess.run(command + ["-report", report], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  timeout=arguments.timeout, env=environment())
-        except subprocess.TimeoutExpired:
-            raise Failure("more than %d seconds" % arguments.timeout)
+        with open(os.path.join(folder, "output"), "w+") as output:
+            process = subprocess.Popen(command + ["-report", report], stdout=output, stderr=subprocess.STDOUT, env=environment())
+            cpu, peak = watch(process, os.path.basename(arguments.poisson), arguments.timeout)
+            output.seek(0)
+            printed = output.read()
         if os.path.exists(report) and os.path.getsize(report):  # it is empty where the run ended before
             with open(report) as handle:
-                return json.load(handle)
-    missing = re.search(MISSING, done.stdout)
+                return {**json.load(handle), "peak_mb": peak / 1e6}
+    if process.returncode is None:
+        raise Failure("more than %d seconds" % arguments.timeout + (", %.0f of CPUs, %.0f MB" % (cpu, peak / 1e6) if peak else ""))
+    missing = re.search(MISSING, printed)
     if missing:
         raise Failure("this PETSc has no %s" % (missing.group(1) or missing.group(2)))
-    error = re.search(r"PETSC ERROR: (.*)\n.*PETSC ERROR: See https", done.stdout)
-    raise Failure(error.group(1) if error else "failed with status %d" % done.returncode, done.stdout or "nothing was printed")
+    error = re.search(r"PETSC ERROR: (.*)\n.*PETSC ERROR: See https", printed)
+    raise Failure(error.group(1) if error else "failed with status %d" % process.returncode, printed or "nothing was printed")
 
 
 def table(results):

@@ -1,5 +1,6 @@
-"""hexahedra.py n layers file.msh: writes a file of Gmsh with 5 n^2 layers hexahedra of a cylinder, those of an inner block and four around it. They and
-their vertices are numbered at random, and inner vertices are moved by up to 20 % of a width."""
+"""hexahedra.py n layers file.msh: writes a file of Gmsh with 5 n^2 layers hexahedra of a cylinder, those of an inner block and four around it.
+hexahedra.py nx ny nz file.msh: nx ny nz hexahedra of the unit cube. They and their vertices are numbered at random, and inner vertices are
+moved by up to 20 % of a width."""
 import sys
 
 import numpy as np
@@ -26,17 +27,28 @@ def quadrilaterals(n):
     return x[first], np.stack([c.ravel() for c in corners], -1)
 
 
+def square(nx, ny):
+    """The same of the unit square."""
+    x, y = np.meshgrid(np.linspace(0, 1, nx + 1), np.linspace(0, 1, ny + 1), indexing='ij')
+    number = np.arange(x.size).reshape(x.shape)
+    corners = [number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]]
+    return np.stack([x.ravel(), y.ravel()], -1), np.stack([c.ravel() for c in corners], -1)
+
+
 def main():
-    n, layers = int(sys.argv[1]), int(sys.argv[2])
+    *n, layers = map(int, sys.argv[1:-1])
     rng = np.random.default_rng(0)
-    disc, quads = quadrilaterals(n)
-    x = np.concatenate([np.tile(disc, (layers + 1, 1)), np.repeat(np.arange(layers + 1) / layers, len(disc))[:, None]], 1)
-    inner = (np.hypot(x[:, 0], x[:, 1]) < 1 - 1e-6) & (x[:, 2] > 0) & (x[:, 2] < 1)
-    x += 0.2 * np.array([0.5 / n, 0.5 / n, 1 / layers]) * inner[:, None] * rng.uniform(-1, 1, x.shape)
-    cells = np.concatenate([np.concatenate([quads + z * len(disc), quads + (z + 1) * len(disc)], 1) for z in range(layers)])
+    plane, quads = square(*n) if len(n) == 2 else quadrilaterals(*n)
+    x = np.concatenate([np.tile(plane, (layers + 1, 1)), np.repeat(np.arange(layers + 1) / layers, len(plane))[:, None]], 1)
+    if len(n) == 2:
+        width, inner = [1 / n[0], 1 / n[1], 1 / layers], ((x > 0) & (x < 1)).all(1)
+    else:
+        width, inner = [0.5 / n[0], 0.5 / n[0], 1 / layers], (np.hypot(x[:, 0], x[:, 1]) < 1 - 1e-6) & (x[:, 2] > 0) & (x[:, 2] < 1)
+    x += 0.2 * np.array(width) * inner[:, None] * rng.uniform(-1, 1, x.shape)
+    cells = np.concatenate([np.concatenate([quads + z * len(plane), quads + (z + 1) * len(plane)], 1) for z in range(layers)])
     new = rng.permutation(len(x))
     cells = new[cells][rng.permutation(len(cells))] + 1
-    with open(sys.argv[3], 'w') as file:
+    with open(sys.argv[-1], 'w') as file:
         file.write(f'$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{len(x)}\n')
         np.savetxt(file, np.column_stack([np.arange(1, len(x) + 1), x[np.argsort(new)]]), fmt='%d %.15g %.15g %.15g')
         file.write(f'$EndNodes\n$Elements\n{len(cells)}\n')
