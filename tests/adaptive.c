@@ -283,15 +283,13 @@ static PetscErrorCode cells_are_coarsened(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(refined_places_have_the_right_cells());
   for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(ranks_have_equal_work(dim));
   for (PetscInt k = 1; k <= 4; k++) PetscCall(errors_have_the_right_orders(2, k));
   for (PetscInt k = 1; k <= 2; k++) PetscCall(errors_have_the_right_orders(3, k));
   PetscCall(cells_are_coarsened());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

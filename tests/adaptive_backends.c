@@ -1,6 +1,5 @@
 /* Host and device agree on meshes of cells of different levels: slot by slot, cycles, solvers.
    ranks: 1 2 */
-#include "support/main.h"
 #include "support/agree.h"
 #undef D
 #undef N
@@ -189,18 +188,15 @@ static PetscErrorCode CheckSolves(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refined); i++) {
     if (refined[i].dim == 2 || i % 2 == 0) PetscCall(CheckSlots(&refined[i], VP_DOUBLE));
     if (refined[i].dim == 2 || i % 2 == 1) PetscCall(CheckSlots(&refined[i], VP_SINGLE));
   }
-  for (size_t i = 0; size == 1 && i < PETSC_STATIC_ARRAY_LENGTH(across); i++) PetscCall(CheckSlots(&across[i], VP_DOUBLE));
+  for (size_t i = 0; tap.size == 1 && i < PETSC_STATIC_ARRAY_LENGTH(across); i++) PetscCall(CheckSlots(&across[i], VP_DOUBLE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(CheckSolves(&cases[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -343,10 +343,9 @@ static PetscErrorCode symmetric_cycle_is_positive(PetscInt degree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++)
     PetscCall(iterations_are_the_independent_ones(&cases[i], i % 3 ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(symmetric); i++)
@@ -360,6 +359,5 @@ int main(int argc, char **argv)
   PetscCall(symmetric_cycle_is_symmetric(3, 2, 1, PETSC_TRUE));
   for (PetscInt k = 1; k <= 2; k++) PetscCall(symmetric_cycle_is_positive(k));
   for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(few_iterations_with_a_cell_across(dim));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -295,13 +295,12 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   PetscReal norm[2];
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(LossesAreExpected()); /* by PCMG, of the DMs that it has made when the interpolation between them is refused */
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(labels_adapt_as_marks_do());
   PetscCall(all_cells_are_refined_and_coarsened());
   PetscCall(pcmg_is_refused());
@@ -313,6 +312,5 @@ int main(int argc, char **argv)
   PetscCall(CheckGuesses());
   PetscCall(refinement_ends_where_no_cell_is());
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -262,15 +262,13 @@ static PetscErrorCode jumps_become_means_where_sides_hang(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) PetscCall(BothBasesAgree(&same[i], CreateLeaves));
   PetscCall(matrices_are_equal_and_symmetric());
   PetscCall(constants_are_in_the_kernel());
   PetscCall(polynomials_are_reproduced());
   PetscCall(jumps_become_means_where_sides_hang());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -153,12 +153,10 @@ static PetscErrorCode fewer_exchanges_cost_few_iterations(const Mesh *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(meshes); i++) PetscCall(cycle_is_that_of_one_rank(&meshes[i]));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(meshes); i++) PetscCall(fewer_exchanges_cost_few_iterations(&meshes[i]));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -176,16 +176,13 @@ static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(iterations_where_leaves_are_handed_over(&cases[i]));
   PetscCall(symmetric_with_sweeps_of_single_cells(&cases[0]));
   PetscCall(symmetric_with_sweeps_of_single_cells(&cases[4]));
   PetscCall(other_coefficients_keep_their_cycle(1));
   PetscCall(other_coefficients_keep_their_cycle(1e3));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

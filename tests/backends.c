@@ -1,6 +1,5 @@
 /* Host and device agree: operator, transfers, cycle, guess, solvers, to rounding. And what only a device can get wrong: copies, memory.
    ranks: 1 2 3 */
-#include "support/main.h"
 #include "support/agree.h"
 #include "support/refused.h"
 
@@ -299,15 +298,14 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(thorough); i++) PetscCall(Agree(&thorough[i], DEVICE, PETSC_TRUE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) PetscCall(Agree(&kinds[i], DEVICE, PETSC_FALSE));
   PetscCall(Agree(&thorough[0], COPIED, PETSC_TRUE));
-  for (PetscInt degree = 1; degree <= (size == 1 ? VP_MAX_DEGREE : 2); degree++) {
+  for (PetscInt degree = 1; degree <= (tap.size == 1 ? VP_MAX_DEGREE : 2); degree++) {
     for (PetscInt dim = 2; dim <= 3; dim++) {
       const Case c = {dim == 2 ? "unit square" : "unit cube", dim, degree, dim == 2 || degree < 5 ? 3 : 2, UNIT};
 
@@ -318,5 +316,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(memory_errors_say_what());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -112,15 +112,12 @@ static PetscErrorCode CheckOddTorus(const Setting *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const Setting tori[] = {{"odd torus", 2, 3, 1, {3, 3, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 1},
                                  {"odd torus in 3D", 3, 2, 1, {3, 3, 3}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0}};
-  int                  failed;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   FOR_SETTINGS (s) {
     VpProblem problem;
     VpMesh    mesh;
@@ -132,7 +129,5 @@ int main(int argc, char **argv)
     PetscCall(VpMeshDestroy(&mesh));
   }
   for (int i = 0; i < 2; i++) PetscCall(CheckOddTorus(&tori[i]));
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* The dense inverse of the coarsest problem, against the operator.
    ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/multigrid.h"
 #include "../src/coarse/internal.h"
 
@@ -237,15 +236,13 @@ static PetscErrorCode Choices(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  if (size == 1 || !VpIsDevice(TestBackend())) { /* on GPUs one rank has the coarsest level */
+  if (tap.size == 1 || !VpIsDevice(TestBackend())) { /* on GPUs one rank has the coarsest level */
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(dense); i++) PetscCall(InverseIsExact(&dense[i]));
     PetscCall(Choices());
     PetscCall(BackendsInvert());
   } else TapOk(PETSC_TRUE, "dense_inverse_is_exact # SKIP several ranks on GPUs");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

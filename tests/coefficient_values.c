@@ -283,11 +283,9 @@ static PetscErrorCode what_is_no_coefficient_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(values_are_polynomials(2, 3, 1));
   PetscCall(values_are_polynomials(2, 2, 3));
   PetscCall(values_are_polynomials(3, 2, 3));
@@ -302,6 +300,5 @@ int main(int argc, char **argv)
   PetscCall(steep_values_stay_definite(1));
   PetscCall(steep_values_stay_definite(3));
   PetscCall(what_is_no_coefficient_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* Several right-hand sides in a dense matrix: every column is what a vector gives, for all settings, matrix-free and assembled. */
 /* ranks: 1 3 */
-#include "support/main.h"
 #include "support/backend.h"
 
 enum { COLUMNS = 18 }; /* more than go at once */
@@ -188,15 +187,12 @@ static PetscErrorCode everything(PetscInt dim, PetscInt degree, PetscInt refine,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(everything(2, 3, 3, MATSHELL, PETSC_FALSE));
   PetscCall(everything(3, 2, 2, MATSHELL, PETSC_FALSE));
   PetscCall(everything(2, 3, 3, MATSHELL, PETSC_TRUE));
   PetscCall(everything(2, 2, 3, MATAIJ, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -97,7 +97,7 @@ static PetscErrorCode Check(const Setting *s, PetscBool cube)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const Setting cube = {"cube", 3, 1, 4, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
   static const Setting others[] = {
@@ -108,11 +108,8 @@ int main(int argc, char **argv)
     {"L-shape", 2, 3, 4, {2, 2, 1}, PETSC_TRUE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1},
   };
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(Check(&cube, PETSC_TRUE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others); i++) PetscCall(Check(&others[i], PETSC_FALSE));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

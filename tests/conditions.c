@@ -1,6 +1,5 @@
 /* Boundary conditions that differ from box to box: the operator, right-hand sides, solvers, coarser levels, and what is refused. */
 /* ranks: 1 2 3 */
-#include "support/main.h"
 #include "support/backend.h"
 #include "support/refused.h"
 #include "../src/petsc/dmdata/dmdata.h"
@@ -331,14 +330,11 @@ static PetscErrorCode bad_answers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(conditions_hold_where_they_are(&cases[i]));
   PetscCall(functions_by_normal_are_conditions_by_normal());
   PetscCall(bad_answers());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

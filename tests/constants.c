@@ -1,6 +1,5 @@
 /* Constants where no side holds them: solutions of singular problems have none, whoever applies the preconditioner, and reactions and
    shifts that hardly hold them leave the iterations as they are. ranks: 1 3 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 
@@ -323,10 +322,9 @@ static PetscErrorCode the_vector_of_ones_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(solutions_have_no_mean(2, 1));
   PetscCall(solutions_have_no_mean(2, 3));
   PetscCall(solutions_have_no_mean(3, 2));
@@ -351,5 +349,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(the_vector_of_ones_is_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

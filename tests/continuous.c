@@ -486,10 +486,9 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(transpose_is_the_adjoint());
   PetscCall(scale_is_found());
   PetscCall(scale_is_the_median());
@@ -501,6 +500,5 @@ int main(int argc, char **argv)
   PetscCall(LossesAreExpected());
   PetscCall(shell_needs_products_alone());
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

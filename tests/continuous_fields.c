@@ -305,10 +305,9 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(linear_functions_are_found());
   PetscCall(sources_are_the_transpose_of_values());
   PetscCall(errors_have_full_order());
@@ -317,6 +316,5 @@ int main(int argc, char **argv)
   PetscCall(vtk_files_have_values_at_points());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

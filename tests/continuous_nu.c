@@ -189,14 +189,12 @@ static PetscErrorCode thin_cells_weigh_more(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(iterations_are_as_published());
   PetscCall(thin_cells_weigh_more());
   PetscCall(jumps_between_cells());
   PetscCall(quadratures_belong_together());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -367,10 +367,9 @@ static PetscErrorCode coefficients_change(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(numbers_are_those_of_the_discontinuous_form());
   PetscCall(assembled_matrices_are_equal());
   PetscCall(operator_is_that_of_continuous_elements());
@@ -379,6 +378,5 @@ int main(int argc, char **argv)
   PetscCall(columns_are_as_single_vectors());
   PetscCall(all_cases_are_solved());
   PetscCall(coefficients_change());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -335,16 +335,14 @@ static PetscErrorCode random_operators_are_solved(PetscInt draws)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   PetscInt seed = 1, draws = 12;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-draws", &draws, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   state = 88172645463325252ull * (uint64_t)(2 * seed + 1);
   PetscCall(random_operators_are_solved(draws));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -237,11 +237,9 @@ static PetscErrorCode what_is_no_grid_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(of_a_da(2, (PetscInt[]){12, 8, 1}, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, 9, 2, 2, "DMDA of cells"));
   PetscCall(of_a_da(2, (PetscInt[]){9, 7, 1}, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, 1, 3, 0, "DMDA of cells, odd numbers"));
   PetscCall(of_a_da(2, (PetscInt[]){17, 9, 1}, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 1, 3, 3, "DMDA of vertices"));
@@ -254,6 +252,5 @@ int main(int argc, char **argv)
   PetscCall(ghosts_may_come_first());
   PetscCall(other_cells_are_refused());
   PetscCall(what_is_no_grid_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

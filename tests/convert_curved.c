@@ -388,11 +388,9 @@ static PetscErrorCode what_is_no_mesh_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(of_a_da(2, (PetscInt[]){8, 12, 1}, PETSC_FALSE, Quarter, 0, 1e-5, "a quarter of a ring, DMDA"));
   PetscCall(of_a_da(2, (PetscInt[]){4, 32, 1}, PETSC_TRUE, Ring, 0, 1e-4, "a ring, DMDA"));
   PetscCall(of_a_da(2, (PetscInt[]){4, 32, 1}, PETSC_TRUE, Ring, 1, 1e-4, "a ring that had a period, DMDA"));
@@ -405,6 +403,5 @@ int main(int argc, char **argv)
   PetscCall(of_curved_cells(2, (PetscInt[]){8, 8, 1}));
   PetscCall(of_curved_cells(3, (PetscInt[]){4, 6, 2}));
   PetscCall(what_is_no_mesh_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

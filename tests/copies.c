@@ -1,7 +1,6 @@
 /* Matrices made from a DM follow its coefficient, copies keep theirs, and a preconditioner takes what its matrix holds: matrix-free and
    assembled ones alike. */
 /* ranks: 1 3 */
-#include "support/main.h"
 #include "support/problem.h"
 
 static PetscReal Jump(const PetscReal lower[], const PetscReal upper[], PetscReal a)
@@ -160,7 +159,7 @@ static PetscErrorCode scale_and_shift_reach_the_cycle(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   const char *const types[] = {MATSHELL, MATAIJ, MATBAIJ};
 
@@ -172,5 +171,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(scale_and_shift_reach_the_cycle());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

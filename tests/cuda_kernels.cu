@@ -381,21 +381,19 @@ static void CheckAll(int dim, int k, bool single)
   }
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
+  int    argc;
+  char **argv;
+
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_SELF);
-  if (!UsableBackend("cuda")) {
-    PetscCall(PetscFinalize());
-    return TapSkip("no CUDA device");
-  }
+  PetscCall(PetscGetArgs(&argc, &argv));
+  if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (int k = 1; k <= VP_MAX_DEGREE; k++) {
     bool mine = argc < 2;
     for (int i = 1; i < argc; i++) mine = mine || atoi(argv[i]) == k;
     for (int single = 0; single < 2 && mine; single++)
       for (int dim = 2; dim <= 3; dim++) CheckAll(dim, k, single);
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -184,23 +184,18 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const Setting w[] = {{SQUARE, 1, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                               {SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                               {CUBE, 1, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
-  int                  failed;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Converge(&cases[i]));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(w); i++) PetscCall(WGainsOverV(&w[i]));
   for (int neumann = 0; neumann < 2; neumann++) {
     PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, VP_SINGLE));
     PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, VP_DOUBLE));
   }
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -187,12 +187,10 @@ static PetscErrorCode view_is_printed(const char set[], PetscBool change, int ti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
+  PetscFunctionBeginUser;
   PETSC_STDOUT = tmpfile(); /* PETSc's viewer keeps it until the end. */
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(of_a_plex("-dm_refine 1", NULL, PETSC_TRUE, 64, MATSHELL, "DMPLEX that has read -dm_refine"));
   PetscCall(of_a_plex("-dm_refine 1", NULL, PETSC_FALSE, 64, MATSHELL, "DMPLEX that has read no options"));
   PetscCall(of_a_plex("-dm_refine 1 -b_dm_refine 2", "b_", PETSC_TRUE, 1024, MATSHELL, "DMPLEX, another prefix"));
@@ -206,6 +204,5 @@ int main(int argc, char **argv)
   PetscCall(view_is_printed("-dm_view -other_view", PETSC_FALSE, 2, "two views alike"));
   PetscCall(view_is_printed("", PETSC_FALSE, 0, "no view"));
   PetscCall(late_options_are_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

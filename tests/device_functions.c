@@ -151,15 +151,11 @@ static PetscErrorCode coefficients_are_those_of_the_host(PetscInt dim, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
-  if (PetscDefined(HAVE_CUDA) && !UsableBackend("cuda")) { /* Such a PETSc opens a GPU of its own, too. */
-    PetscCall(PetscFinalize());
-    return TapSkip("PETSc has CUDA, and there is no GPU");
-  }
+  PetscFunctionBeginUser;
+  if (PetscDefined(HAVE_CUDA) && !UsableBackend("cuda")) /* Such a PETSc opens a GPU of its own, too. */
+    PetscFunctionReturn(TapSkip("PETSc has CUDA, and there is no GPU"));
   for (int i = 0; i < 12; i++) {
     static const char *const maps[] = {"", "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60",
                                        "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1"};
@@ -171,6 +167,5 @@ int main(int argc, char **argv)
     PetscCall(coefficients_are_those_of_the_host(dim, "", dim * (dim + 1) / 2, 1));
     PetscCall(coefficients_are_those_of_the_host(dim, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters 0.1", dim * (dim + 1) / 2, 0));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -387,11 +387,9 @@ static PetscErrorCode coordinates_are_corners_of_cells(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(point_values_round_trip());
   PetscCall(clone_refine_coarsen_keep_settings());
   PetscCall(local_vectors_hold_the_neighbours());
@@ -399,6 +397,5 @@ int main(int argc, char **argv)
   PetscCall(box_grid_is_given_back());
   PetscCall(refine_level_is_that_of_the_mesh());
   PetscCall(coordinates_are_corners_of_cells());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

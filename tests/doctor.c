@@ -131,10 +131,9 @@ static PetscErrorCode memory_knows_trees(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   if (!tap.rank) {
     PetscCheck((said = tmpfile()) != NULL, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
     PETSC_STDOUT = said; /* closed with the viewer */
@@ -146,6 +145,5 @@ int main(int argc, char **argv)
   PetscCall(memory_grows_with_a_dense_matrix());
   PetscCall(memory_knows_trees());
   PETSC_STDOUT = stdout;
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

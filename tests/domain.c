@@ -210,19 +210,14 @@ static PetscErrorCode SubCommunicators(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(BadBoxes());
   PetscCall(Sizes());
   for (int dim = 2; dim <= 3; dim++) PetscCall(FarCells(dim));
   PetscCall(ManyBoxes());
   PetscCall(MoreRanksThanCells());
   PetscCall(SubCommunicators());
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

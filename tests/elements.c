@@ -1,6 +1,5 @@
 /* Continuous elements of a DMPLEX with a PetscFE, whose matrices PETSc assembles: all is read off the DMPLEX. */
 /* ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/plex.h"
 #include "support/problem.h"
 #include "support/refused.h"
@@ -404,10 +403,9 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
   PetscCall(cells_may_move());
@@ -416,5 +414,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(bad_input_is_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -185,16 +185,13 @@ static PetscErrorCode negative_operators_converge(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(hidden_errors_are_found(i));
   PetscCall(indefinite_preconditioners_are_told());
   PetscCall(negative_operators_converge());
   PetscCall(means_over_boxes_are_suspected());
   PetscCall(unreached_constants_are_no_error());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

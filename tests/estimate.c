@@ -1,6 +1,5 @@
 /* Estimated errors, against jumps known from the cells' bounds, and what is marked by them. */
 /* ranks: 1 2 3 */
-#include "support/main.h"
 #include "support/leaves.h"
 #include "support/refused.h"
 
@@ -337,7 +336,7 @@ static PetscErrorCode whole_boxes_have_no_surplus(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   const Case cases[] = {{"2D Q1", 2, 1, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"2D Q4, varying coefficient", 2, 4, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_TRUE},
@@ -354,5 +353,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(whole_boxes_have_no_surplus());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

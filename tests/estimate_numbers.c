@@ -83,17 +83,15 @@ static PetscErrorCode cells_that_are_no_numbers_have_no_estimate(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const Case cases[] = {{"2D Q1", 2, 1, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"mixed sides, reaction", 2, 3, 1, VPATCHDG_DOMAIN_BOX, {D, N, VPATCHDG_BOUNDARY_ROBIN, D}, 2, 1, PETSC_TRUE}};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(estimates_are_in_proportion(&cases[i]));
     PetscCall(cells_that_are_no_numbers_have_no_estimate(&cases[i]));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,20 +49,15 @@ static PetscErrorCode SetUp(const VpBackend *backend, PetscBool products, PC *pc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscMPIInt rank, size;
-  VpBackend   backend;
-  int         calls, all;
-  PC          pc;
+  VpBackend backend;
+  int       calls, all;
+  PC        pc;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
+  PetscFunctionBeginUser;
   PetscCall(LossesAreExpected()); /* of what a failed set-up was about to make */
-  TapBegin(PETSC_COMM_WORLD);
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  memory.last = (PetscBool)(rank == size - 1);
+  memory.last = (PetscBool)(tap.rank == tap.size - 1);
   backend = PretendedBackend(PETSC_FALSE);
   backend.alloc = Scarce;
   PetscCall(SetUp(&backend, PETSC_TRUE, &pc, &calls));
@@ -83,6 +78,5 @@ int main(int argc, char **argv)
     Refused(PCSetUp(pc), memory.last ? "no memory" : "Rank", "memory for a preconditioner on one rank");
     PetscCall(PCDestroy(&pc));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

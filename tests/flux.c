@@ -1,6 +1,5 @@
 /* The flux through sides with a label, of functions and of solutions that are known. */
 /* ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 
@@ -227,10 +226,9 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (PetscInt dim = 2; dim <= 3; dim++) {
     for (Coefficient a = ONE; a <= TENSOR; a++) {
       for (int labels = 0; labels < 2; labels++) PetscCall(flux_of_a_polynomial_is_found(dim, a == NUMBER, a, (PetscBool)labels));
@@ -243,5 +241,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(bad_input_is_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

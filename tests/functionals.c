@@ -1,6 +1,5 @@
 /* (f, u_h) for f = 1, zero Dirichlet data, against values computed independently, and the true residual at convergence.
    ranks: 1 3 */
-#include "support/main.h"
 #include "support/backend.h"
 
 typedef struct {
@@ -95,13 +94,12 @@ static PetscErrorCode Solve(PetscReal rtol, PetscScalar *functional, PetscReal *
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscScalar functional;
   PetscReal   residual;
 
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     const Case *c = &cases[i];
 
@@ -121,5 +119,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

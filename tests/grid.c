@@ -231,11 +231,9 @@ static PetscErrorCode bad_faces_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(words_mean_faces());
   PetscCall(boxes_lie_between_faces());
   PetscCall(coordinates_say_where_the_domain_is("box", 4));
@@ -243,6 +241,5 @@ int main(int argc, char **argv)
   PetscCall(names_bring_their_corners());
   PetscCall(last_setter_counts());
   PetscCall(bad_faces_are_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,14 +122,11 @@ static PetscErrorCode weak_directions_are_right_or_refused(PetscReal weak)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(holds_are_those_of_the_widest_ways(i));
   PetscCall(LossesAreExpected());
   for (int e = 0; e <= 16; e += 2) PetscCall(weak_directions_are_right_or_refused(PetscPowReal(10, -e)));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

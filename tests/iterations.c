@@ -2,7 +2,6 @@
    nu = -8 / log10((|r_n|/|r_0|)^(1/n)), an orthonormal basis. L-shape and Fichera: from an independent dense computation in that basis;
    in a Gauss-Lobatto basis the same method has figures 0.1-0.5 smaller, because the norm is another.
    ranks: 1 2 3 4 8 */
-#include "support/main.h"
 #include "support/backend.h"
 
 typedef struct {
@@ -166,20 +165,19 @@ static PetscErrorCode Nu(const Case *c, PetscReal *nu)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscInt most;
 
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
-  most = size > 1 ? 20000 : PETSC_MAX_INT; /* unknowns: several ranks share the cores of a test machine */
+  most = tap.size > 1 ? 20000 : PETSC_MAX_INT; /* unknowns: several ranks share the cores of a test machine */
 #if defined(__SANITIZE_ADDRESS__)
   most = 4000;
 #endif
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     const Case *c = &cases[i];
-    PetscReal   nu = 0, within = size == 1 ? 0.15 : 0.5;
+    PetscReal   nu = 0, within = tap.size == 1 ? 0.15 : 0.5;
     PetscInt    line = (c->degree + 1) << c->refine, dofs = c->dim == 2 ? line * line : line * line * line;
 
     if (dofs > most) continue;
@@ -193,5 +191,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

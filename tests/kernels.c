@@ -321,8 +321,9 @@ static PetscBool CheckNan(Case *c)
   return good;
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
+  PetscFunctionBeginUser;
   enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, INVERSE, PRODUCT, CONVERSIONS, NANS, SINGULAR, CLAIMS };
   static const char *const claim[CLAIMS] = {"apply_matches_dense",        "traces_match_dense",      "replacement_matches_dense",
                                             "residual_modes_match_dense", "transfers_match_dense",   "inverse_matches_dense",
@@ -330,8 +331,6 @@ int main(int argc, char **argv)
                                             "singular_modes_are_dropped"};
   PetscBool                good[CLAIMS];
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_SELF);
   for (int i = 0; i < CLAIMS; i++) good[i] = PETSC_TRUE;
   for (int i = 0; i < VIEWS; i++) {
     Case            c;
@@ -366,6 +365,5 @@ int main(int argc, char **argv)
     CaseDestroy(&c);
   }
   for (int i = 0; i < CLAIMS; i++) TapOk(good[i], "%s", claim[i]);
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,21 +84,18 @@ static PetscErrorCode gmres_takes_what_is_counted(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const PetscInt iterations[] = {1, 5, 10, 11, 20};
   Problem        p;
   PetscBool      counts;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
+  PetscFunctionBeginUser;
   PetscCall(KSPInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(PetscMallocGetDebug(&counts, NULL, NULL)); /* It is on by -malloc_dump in run.sh. */
   if (!counts || VectorsOnDevice()) {
     TapOk(PETSC_TRUE, "takes_what_is_counted # SKIP PETSc does not count the bytes of vectors");
-    PetscCall(PetscFinalize());
-    return TapEnd();
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 5, NULL, &p));
   for (int i = 0; i < 5; i++) PetscCall(every_ksp_takes_what_is_counted(&p, iterations[i], ""));
@@ -106,6 +103,5 @@ int main(int argc, char **argv)
   PetscCall(every_ksp_takes_what_is_counted(&p, 28, "-ksp_gmres_restart 28 -ksp_pipefcg_mmax 4 -ksp_pipegcr_mmax 4 -ksp_lcd_restart 6"));
   PetscCall(gmres_takes_what_is_counted(&p));
   PetscCall(ProblemDestroy(&p));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

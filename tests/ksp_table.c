@@ -111,13 +111,10 @@ static PetscErrorCode every_ksp_is_right_or_says_so(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
+  PetscFunctionBeginUser;
   PetscCall(KSPInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(every_ksp_is_right_or_says_so());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -291,11 +291,9 @@ static PetscErrorCode bad_labels(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(labels_are_what_a_function_says(2, "-dm_vpatchdg_boxes 3,5 -dm_vpatchdg_upper 3,5", PETSC_FALSE));
   PetscCall(labels_are_what_a_function_says(2, "-dm_vpatchdg_domain lshape", PETSC_TRUE));
   PetscCall(labels_are_what_a_function_says(3, "-dm_vpatchdg_boxes 2,3,4 -dm_vpatchdg_upper 2,3,4", PETSC_TRUE));
@@ -305,6 +303,5 @@ int main(int argc, char **argv)
   PetscCall(own_arrays_are_copied());
   PetscCall(labels_that_differ());
   PetscCall(bad_labels());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* How many levels a cycle takes on a device, and what a cycle of few levels does: the coarsest of them is inverted.
    ranks: 1 2 */
-#include "support/main.h"
 #include "support/multigrid.h"
 #include "../cuda/prefers.h"
 
@@ -202,15 +201,13 @@ static PetscErrorCode InvertedLevelsSolve(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  if (size > 1) PetscCall(RanksChooseGatheredLevels());
+  if (tap.size > 1) PetscCall(RanksChooseGatheredLevels());
   else {
     PetscCall(Choices());
     PetscCall(InvertedLevelsSolve());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -94,11 +94,9 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscInt  its[2] = {0};
     PetscReal energy[2] = {0};
@@ -111,6 +109,5 @@ int main(int argc, char **argv)
       }
     }
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -142,12 +142,9 @@ static PetscErrorCode Formula(int dim, VpFormula formula, const double number[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (int dim = 2; dim <= 3; dim++) PetscCall(Polynomials(dim));
   for (int i = VP_FORMULA_SHEAR; i <= VP_FORMULA_BUMP; i++) {
     const double number[VP_FORMULA_NUMBERS] = {i == VP_FORMULA_SINE || i == VP_FORMULA_KERSHAW ? 0.1 : 1, 2, 60};
@@ -155,7 +152,5 @@ int main(int argc, char **argv)
     for (int dim = i == VP_FORMULA_TORUS ? 3 : 2; dim <= 3; dim++) PetscCall(Formula(dim, (VpFormula)i, number));
   }
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Boxes(&cases[i]));
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -417,12 +417,9 @@ static PetscErrorCode View(const char options[], const char line[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(NamedMaps());
   PetscCall(Functions());
   PetscCall(Coefficients());
@@ -432,7 +429,5 @@ int main(int argc, char **argv)
   PetscCall(Nodes());
   PetscCall(Periods());
   PetscCall(Refusals());
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -428,12 +428,9 @@ static PetscErrorCode Refine(DM dm, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(LossesAreExpected());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     DM  dm;
@@ -452,7 +449,5 @@ int main(int argc, char **argv)
     PetscCall(VecDestroy(&x));
     PetscCall(DMDestroy(&dm));
   }
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -183,14 +183,12 @@ static PetscErrorCode robin_sides_have_any_unit(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(the_means_that_take_less_time_are_chosen());
   PetscCall(iterations_are_as_published());
   PetscCall(other_cycles_take_as_many_as_published());
   PetscCall(robin_sides_have_any_unit());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* Cells, neighbours, ghosts and the links between levels, against the brute-force lattice.
    ranks: 1 2 3 5 8 */
-#include "support/main.h"
 #include "support/mesh_cases.h"
 
 /* what is checked, on all meshes of a case together */
@@ -200,11 +199,9 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
   PetscCall(CheckCases(Check, NCHECK, names, bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

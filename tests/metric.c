@@ -482,10 +482,9 @@ static PetscErrorCode reactions_keep_the_coefficient(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(same); i++) PetscCall(BothBasesAgree(&same[i], CreateSetUp));
   PetscCall(matrices_are_equal_and_symmetric());
   PetscCall(numbers_are_stored_once());
@@ -496,6 +495,5 @@ int main(int argc, char **argv)
   PetscCall(matrices_that_jump_become_means());
   PetscCall(bad_input_is_refused());
   PetscCall(reactions_keep_the_coefficient());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

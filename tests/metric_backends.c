@@ -360,19 +360,12 @@ static PetscErrorCode Compare(const VpBackend *device, int numbers, const char o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  const VpBackend *device;
+  const VpBackend *device = UsableBackend("cuda");
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
-  device = UsableBackend("cuda");
-  if (!device) {
-    PetscCall(PetscFinalize());
-    return TapSkip("no CUDA device");
-  }
+  PetscFunctionBeginUser;
+  if (!device) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Compare(device, cases[i].numbers, cases[i].options));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

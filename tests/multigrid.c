@@ -158,17 +158,11 @@ static PetscErrorCode Adjoints(const Setting *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   FOR_SETTINGS (s) PetscCall(Operator(s));
   FOR_SETTINGS (s) PetscCall(Transfers(s));
   FOR_SETTINGS (s) PetscCall(Adjoints(s));
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -299,13 +299,12 @@ static PetscErrorCode operators_follow_the_coefficient(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   DM  dm;
   Mat A, B;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(CaseCreate(&cases[i], &dm));
     PetscCall(Matrices(dm, &A, &B));
@@ -318,6 +317,5 @@ int main(int argc, char **argv)
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(operators_follow_the_coefficient());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

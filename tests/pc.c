@@ -398,11 +398,9 @@ static PetscErrorCode symmetric_cycles_choose_their_sweeps(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(reuse_and_changed_coefficient_work("fgmres"));
   PetscCall(reuse_and_changed_coefficient_work("richardson"));
   PetscCall(scaled_and_shifted_matrix_is_solved("fgmres"));
@@ -415,6 +413,5 @@ int main(int argc, char **argv)
   PetscCall(symmetric_cycles_choose_their_sweeps());
   PetscCall(guess_follows_a_new_pc());
   PetscCall(view_shows_settings());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -166,14 +166,11 @@ static PetscErrorCode boxes_of_one_cell_have_patches(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(symmetric_cycle_is_symmetric());
   PetscCall(vpatch_in_pcmg_equals_native_cycle());
   for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(boxes_of_one_cell_have_patches(dim));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -402,13 +402,11 @@ static PetscErrorCode bad_input(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   VpBackend device;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   device = Device();
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(everything(&cases[i], NULL, 1));
@@ -417,6 +415,5 @@ int main(int argc, char **argv)
     if (!PetscDefined(HAVE_CUDA)) PetscCall(everything(&cases[i], &device, 1));
   }
   PetscCall(bad_input());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

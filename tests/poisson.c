@@ -117,16 +117,13 @@ static PetscErrorCode ThreeDimensions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(TwoDimensions());
   PetscCall(ThreeDimensions());
   /* u = x (1 - x) / 2 + 1 / (2 alpha), and u = 1 / c */
   PetscCall(constant_has_a_known_functional("-dm_refine 2 -dm_vpatchdg_boundary robin,robin,neumann,neumann -dm_vpatchdg_robin 2", 1. / 3));
   PetscCall(constant_has_a_known_functional("-dm_refine 2 -dm_vpatchdg_boundary neumann -dm_vpatchdg_reaction 4", 0.25));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

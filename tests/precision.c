@@ -1,6 +1,5 @@
 /* -pc_vpatchdg_precision auto: which precision a KSP gets, wherever it stands.
    ranks: 1 2 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/said.h"
 #include "support/refused.h"
@@ -345,10 +344,9 @@ static PetscErrorCode getter_returns_what_was_asked(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(view_says_which_and_why());
   PetscCall(it_is_built_once_for_a_ksp());
   PetscCall(ksps_that_share_a_pc_do_not_fight());
@@ -360,5 +358,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(getter_returns_what_was_asked());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

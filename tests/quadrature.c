@@ -169,16 +169,14 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(iterations_are_as_published());
   PetscCall(cycles_work());
   PetscCall(errors_converge());
   PetscCall(values_at_points_come_back());
   PetscCall(LossesAreExpected());
   PetscCall(bad_input_is_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

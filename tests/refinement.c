@@ -1,6 +1,5 @@
 /* KSPRICHARDSON with PCVPATCHDG means the same whether refinement is fused (PCApplyRichardson()) or PETSc's own loop runs, which a monitor,
    a scale or a null space make it do. ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/problem.h"
 
 #define MOST 64
@@ -261,11 +260,10 @@ static PetscErrorCode refinement_without_a_ksp(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(richardson_means_one_thing(&cases[i]));
   PetscCall(norms_are_true_residuals("single"));
   PetscCall(norms_are_true_residuals("double"));
@@ -274,5 +272,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(refinement_without_a_ksp());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

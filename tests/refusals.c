@@ -421,10 +421,9 @@ static PetscErrorCode Device(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(Settings());
   PetscCall(Domains());
   PetscCall(Sizes());
@@ -437,6 +436,5 @@ int main(int argc, char **argv)
   PetscCall(Preconditioners());
   PetscCall(Uses());
   PetscCall(Device());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -361,14 +361,11 @@ static PetscErrorCode bad_regions_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Grid grid;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   grid = Equal(2, 8, -1, 1);
   PetscCall(shape_converts(&grid, Corner, 2, 3, "an L"));
   grid.face[0][1] -= 0.01;
@@ -398,6 +395,5 @@ int main(int argc, char **argv)
   PetscCall(coefficient_is_by_region(&grid, Everywhere, 1, 0, "a cube, refined"));
   PetscCall(LossesAreExpected());
   PetscCall(bad_regions_are_refused());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -513,23 +513,17 @@ static PetscErrorCode bad_files_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const char *kind[] = {PETSCVIEWERBINARY, PETSCVIEWERHDF5};
   const int   kinds = PetscDefined(HAVE_HDF5) ? 2 : 1;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-viewer_binary_skip_info", NULL));
   if (!tap.rank) PetscCall(PetscSNPrintf(folder, sizeof(folder), "/tmp/vpatchdg-restart-XXXXXX"));
-  if (!tap.rank && !mkdtemp(folder)) return 1;
+  PetscCheck(tap.rank || mkdtemp(folder), PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No folder %s", folder);
   PetscCallMPI(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  for (PetscMPIInt writers = 1; writers <= 3; writers += 2) {
-    PetscMPIInt size;
-
-    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-    if (writers > size) continue;
+  for (PetscMPIInt writers = 1; writers <= PetscMin(3, tap.size); writers += 2) {
     for (int i = 0; i < kinds; i++) {
       PetscCall(every_kind_is_read_again(writers, kind[i]));
       PetscCall(a_vector_is_read_again(writers, kind[i], 0));
@@ -540,6 +534,5 @@ int main(int argc, char **argv)
   PetscCall(bad_depths_are_refused());
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   if (!tap.rank) PetscCall(PetscRMTree(folder));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -214,11 +214,9 @@ static PetscErrorCode alpha_is_shown_and_fixed(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(polynomial_is_found(&cases[i], VPATCHDG_SPACE_FULL));
     PetscCall(data_at_points_are_the_same(&cases[i]));
@@ -227,6 +225,5 @@ int main(int argc, char **argv)
   PetscCall(polynomial_is_found(&cases[4], VPATCHDG_SPACE_CLAMPED));
   for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(energy_of_a_constant(dim));
   PetscCall(alpha_is_shown_and_fixed());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

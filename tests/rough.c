@@ -1,6 +1,5 @@
 /* Coefficients that jump from cell to cell, in cases where patches or levels cannot follow: a reaction next to them, thin cells. */
 /* ranks: 1 3 */
-#include "support/main.h"
 #include "support/nu.h"
 
 #define OPTIONS "-pc_vpatchdg_levels 0 -pc_vpatchdg_handover_ratio 3"
@@ -64,12 +63,9 @@ static PetscErrorCode few_iterations_in_layers(const Layers *l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(few_iterations_in_layers(&cases[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -290,14 +290,13 @@ static PetscErrorCode zero_and_nan_end_as_they_should(const char options[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const World plain = {2, 3, 3, 1, 1, 0, PETSC_FALSE, VPATCHDG_BOUNDARY_DIRICHLET},
               cube = {3, 2, 2, 1, 1, 30, PETSC_FALSE, VPATCHDG_BOUNDARY_NEUMANN},
               jumps = {2, 2, 3, 1, 1, 5, PETSC_TRUE, VPATCHDG_BOUNDARY_DIRICHLET};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(Preconditioners());
   PetscCall(right_sides_of_all_sizes_are_solved(2));
   PetscCall(right_sides_of_all_sizes_are_solved(3));
@@ -308,6 +307,5 @@ int main(int argc, char **argv)
   PetscCall(sizes_may_change_between_solves(FUSED REST "-ksp_initial_guess_nonzero"));
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type richardson -pc_type vpatchdg"));
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type fgmres -pc_type vpatchdg"));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

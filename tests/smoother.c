@@ -361,13 +361,9 @@ static PetscErrorCode Errors(void)
 static const Setting odd_tori[] = {{"odd torus", 2, 3, 0, {3, 3, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
                                    {"odd torus in 3D", 3, 1, 0, {3, 3, 3}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 0}};
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(PatchSolves());
   FOR_SETTINGS (s) PetscCall(SweepModes(s));
   FOR_SETTINGS (s)
@@ -377,7 +373,5 @@ int main(int argc, char **argv)
     PetscCall(TwoLayers(PETSC_COMM_SELF, &odd_tori[i]));
   }
   PetscCall(Errors());
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -284,8 +284,9 @@ static PetscErrorCode amat_may_differ_from_pmat(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
+  PetscFunctionBeginUser;
   /* tolerances: a factor of ten and more from every residual that decides the counts compared */
   static const Nested nested[] = {
     {2, 3, 5, 1e-9, {5e-2, 4e-4, 2e-6, 1.5e-8}, PETSC_FALSE},
@@ -294,9 +295,6 @@ int main(int argc, char **argv)
     {3, 4, 3, 1e-8, {1.6e-1, 6e-4, 1e-6, 2e-9}, PETSC_FALSE},
   };
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(every_ksp_runs());
   PetscCall(precisions_agree());
   PetscCall(gmres_with_single_cycle_stalls());
@@ -308,6 +306,5 @@ int main(int argc, char **argv)
   PetscCall(singular_problem_is_solved(3));
   PetscCall(guess_takes_full_coarsening());
   PetscCall(amat_may_differ_from_pmat());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* Point sources, against values at their points and a solution that is known. */
 /* ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 #include "support/said.h"
@@ -180,15 +179,12 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(sources_are_the_transpose_of_values(&cases[i]));
   PetscCall(a_well_has_the_right_mean());
   PetscCall(sources_that_all_ranks_give_are_warned_of());
   PetscCall(bad_input_is_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

@@ -1,6 +1,5 @@
 /* Five-point and seven-point matrices on a DMDA, from programs that know only PETSc. */
 /* ranks: 1 2 4 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/refused.h"
 #include "../src/petsc/pc/internal.h"
@@ -522,10 +521,9 @@ static PetscErrorCode points_are_asked_for(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
   PetscCall(reactions_are_read_off());
@@ -538,5 +536,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(cells_that_cannot_be_wide_are_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

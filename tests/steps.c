@@ -1,7 +1,6 @@
 /* The coarsest level by steps of finite volumes and a sweep: it takes the iterations of an exact inverse, on any number of ranks, also for
    outer KSPs that do not let the preconditioner change and where constants are the null space. */
 /* ranks: 1 3 */
-#include "support/main.h"
 #include "support/nu.h"
 
 typedef struct {
@@ -62,12 +61,9 @@ static PetscErrorCode few_iterations_by_steps(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(few_iterations_by_steps(&cases[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

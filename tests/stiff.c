@@ -138,10 +138,9 @@ static PetscErrorCode auto_takes_what_holds_the_numbers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   PetscCall(RefusedAtSetUp());
   PetscCall(RefusedByThePC());
   PetscCall(auto_takes_what_holds_the_numbers());
@@ -150,6 +149,5 @@ int main(int argc, char **argv)
   PetscCall(stiff_problems_are_solved(1e9, 1, "-pc_type vpatchdg -pc_vpatchdg_precision double", 1e-2));
   PetscCall(stiff_problems_are_solved(1, 1e22, "-pc_type vpatchdg", 1e-3));
   PetscCall(stiff_problems_are_solved(1, 1e-22, "-pc_type vpatchdg", 1e-3));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

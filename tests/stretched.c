@@ -166,25 +166,19 @@ static PetscErrorCode Compare(const Case *c)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscMPIInt size;
-  size_t      step;
+  size_t step = tap.size == 1 ? 1 : 3; /* several ranks share the cores of a test machine */
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  step = size == 1 ? 1 : 3; /* several ranks share the cores of a test machine */
+  PetscFunctionBeginUser;
 #if defined(__SANITIZE_ADDRESS__)
   step = 7;
 #endif
-  TapBegin(PETSC_COMM_WORLD);
-  for (size_t i = step > 1 ? (size_t)size % 3 : 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i += step)
-    PetscCall(Check(&cases[i], size == 1 ? 0.2 : 0.4));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others) && size <= 2; i += step) PetscCall(Compare(&others[i]));
+  for (size_t i = step > 1 ? (size_t)tap.size % 3 : 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i += step)
+    PetscCall(Check(&cases[i], tap.size == 1 ? 0.2 : 0.4));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others) && tap.size <= 2; i += step) PetscCall(Compare(&others[i]));
   if (step <= 3) {
-    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(exchanged) && size <= 2; i++) PetscCall(Check(&exchanged[i], 0.2));
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(exchanged) && tap.size <= 2; i++) PetscCall(Check(&exchanged[i], 0.2));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

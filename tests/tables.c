@@ -332,13 +332,9 @@ static void restriction_is_prolongation_transpose(void)
   TapOk((PetscBool)(exact && worst < 1e-13), "restriction_is_prolongation_transpose in L2, and its left inverse (%.1e)", worst);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(CreateBases());
   gauss_integrates_monomials();
   derivatives_are_those_of_the_functions();
@@ -352,7 +348,5 @@ int main(int argc, char **argv)
   change_of_basis_round_trips();
   prolongation_is_exact_on_polynomials();
   restriction_is_prolongation_transpose();
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -251,13 +251,9 @@ static void patch_inverts_the_line(void)
   TapOk((PetscBool)(worst < 1e-12), "patch_inverts_the_line: full patches and the operator agree (%.1e)", worst);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(CreateBases());
   line_matches_quadrature();
   operator_line_is_symmetric();
@@ -265,7 +261,5 @@ int main(int argc, char **argv)
   boundary_is_a_cell_beyond();
   lift_is_a_cell_beyond();
   patch_inverts_the_line();
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

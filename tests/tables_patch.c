@@ -304,13 +304,9 @@ static void patch_mirror_is_exact(void)
   TapOk((PetscBool)(exact && mirrored == 7), "patch_mirror_is_exact: even and odd modes in turn, ascending, bitwise mirrored");
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int failed;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   PetscCall(CreateBases());
   patch_modes_diagonalise();
   patch_solve_inverts_patch_1d();
@@ -318,7 +314,5 @@ int main(int argc, char **argv)
   clamped_modes_have_no_trace();
   neumann_patch_has_zero_mode();
   patch_mirror_is_exact();
-  failed = TapEnd();
-  PetscCall(PetscFinalize());
-  return failed;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

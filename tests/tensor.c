@@ -358,14 +358,12 @@ static PetscErrorCode views_show_tensors(void)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const char *const one[] = {"1", "1", "1"}, *const flat[] = {"1", ".0625"}, *const slab[] = {".25", "1", ".0625"};
   static const char *const boxes[] = {"1,.25", "4*1"}, *const thin[] = {"1,.25", "4*.0625"};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (int adaptive = 0; adaptive < 2; adaptive++) {
     if (adaptive && VpIsDevice(TestBackend())) break;
     for (PetscInt dim = 2; dim <= 3; dim++) {
@@ -380,6 +378,5 @@ int main(int argc, char **argv)
   PetscCall(solution_with_data_on_all_sides_is_found());
   PetscCall(dms_inherit_tensors());
   PetscCall(views_show_tensors());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

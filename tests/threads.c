@@ -131,12 +131,9 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  int status;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(large); i++) {
     uint64_t one[NARRAY], three[NARRAY];
     int32_t  pieces;
@@ -147,7 +144,5 @@ int main(int argc, char **argv)
     TapOk((PetscBool)(pieces > 1), "%s/threads_have_pieces", large[i].name);
     for (int k = 0; k < NARRAY; k++) TapOk((PetscBool)(one[k] == three[k]), "%s/%s_are_the_same", large[i].name, names[k]);
   }
-  status = TapEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* Vectors that go from mesh to mesh, where cells are refined and coarsened. */
 /* ranks: 1 2 3 5 */
-#include "support/main.h"
 #include "support/leaves.h"
 #include "support/refused.h"
 
@@ -127,7 +126,7 @@ static PetscErrorCode other_meshes_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   const Case cases[] = {{"2D Q1", 2, 1, 2, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
                         {"2D L-shape, Q8", 2, 8, 1, VPATCHDG_DOMAIN_LSHAPE, {D, D, D, D}, 0, 1, PETSC_FALSE},
@@ -141,5 +140,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(other_meshes_are_refused());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)

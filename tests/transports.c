@@ -26,10 +26,9 @@ static const struct {
 };
 #define NTRANSPORT (int)PETSC_STATIC_ARRAY_LENGTH(transports)
 
-static PetscBool   usable[NTRANSPORT];
-static VpBackend   pretended;
-static PetscMPIInt size;
-static Place       place; /* HOST: it pretends */
+static PetscBool usable[NTRANSPORT];
+static VpBackend pretended;
+static Place     place; /* HOST: it pretends */
 
 /* the case's DM where its ghosts travel so; `refused`: it can not be */
 static PetscErrorCode TransportDM(const Case *c, int t, DM *dm, PetscErrorCode *refused)
@@ -64,7 +63,7 @@ static PetscErrorCode FindTransports(void)
       const VpMesh    mesh = ((DM_VPatchDG *)dm->data)->mesh;
       const PetscBool same = (PetscBool)(place == HOST || !mesh->link || !strcmp(mesh->link->kind->name, transports[t].name));
 
-      TapOk((PetscBool)(size == 1 || (mesh->transport == transports[t].taken && same)), "the_transport_asked_for_is_taken: %s",
+      TapOk((PetscBool)(tap.size == 1 || (mesh->transport == transports[t].taken && same)), "the_transport_asked_for_is_taken: %s",
             transports[t].name);
     } else {
       TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
@@ -101,7 +100,8 @@ static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
   PetscCall(PetscFree(nan));
   PetscCall(MatMult(p[1].A, p[1].b, p[1].x));
   PetscCall(Difference(p[1].x, y, &apart));
-  TapOk((PetscBool)(apart == 0 && sent[0] == sent[1] && (size == 1 || sent[1] > 0)), "traces_alone_travel: %s, %g bytes", c->name, sent[0]);
+  TapOk((PetscBool)(apart == 0 && sent[0] == sent[1] && (tap.size == 1 || sent[1] > 0)), "traces_alone_travel: %s, %g bytes", c->name,
+        sent[0]);
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,16 +164,16 @@ static PetscErrorCode transports_are_refused(void)
     DMVPatchDGData(dm)->transport = (VpAskedTransport)asked;
     PetscCall(DMSetUp(dm));
     if (!asked) Refused(DMVPatchDGSet(dm, VP_DM_TRANSPORT, VP_ASKED_NCCL), "after DMSetUp", "another transport after set-up");
-    if (asked == VP_ASKED_NCCL && size > 1) {
+    if (asked == VP_ASKED_NCCL && tap.size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport nccl: ranks share a GPU", "NCCL where ranks share a GPU");
-    } else if (asked == VP_ASKED_PEER && size > 1) {
+    } else if (asked == VP_ASKED_PEER && tap.size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport peer: ranks share a GPU", "peers where ranks share a GPU");
-    } else if (asked == VP_ASKED_MPI && size > 1) {
+    } else if (asked == VP_ASKED_MPI && tap.size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport mpi: PETSc was told", "MPI that does not take device memory");
     } else {
       PetscCall(DMVPatchDGChooseTransport(dm, &shared));
-      TapOk((PetscBool)(size == 1 || strstr(((DM_VPatchDG *)dm->data)->travel,
-                                            asked ? "host memory" : "host memory (peer: ranks share a GPU, nccl: ranks share a GPU)")),
+      TapOk((PetscBool)(tap.size == 1 || strstr(((DM_VPatchDG *)dm->data)->travel,
+                                                asked ? "host memory" : "host memory (peer: ranks share a GPU, nccl: ranks share a GPU)")),
             "what_can_be_is_taken: %s", VpAskedTransports[asked]);
     }
     PetscCall(DMDestroy(&dm));
@@ -196,22 +196,17 @@ static PetscErrorCode backend_is_known_by_its_name(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  TapBegin(PETSC_COMM_WORLD);
   pretended = PretendedBackend(PETSC_TRUE);
   place = UsableBackend("cuda") ? DEVICE : HOST;
   PetscCall(FindTransports());
-  for (int t = 0; t < (size == 1 ? 1 : NTRANSPORT); t++) { /* nothing travels with one rank */
+  for (int t = 0; t < (tap.size == 1 ? 1 : NTRANSPORT); t++) { /* nothing travels with one rank */
     for (size_t i = 0; usable[t] && i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(transports_agree(&cases[i], t));
   }
   PetscCall(transports_are_refused());
   PetscCall(backend_is_known_by_its_name());
   if (pretended_link.open) PetscCallMPI(MPI_Comm_free(&pretended_link.comm));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

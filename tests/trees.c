@@ -213,12 +213,11 @@ static PetscErrorCode AllLevels(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   TreesGrid(2, 3, &t);
   PetscCall(Check(&t, 6, 16, 3, 0, "square"));
   TreesGrid(3, 2, &t);
@@ -235,6 +234,5 @@ int main(int argc, char **argv)
   PetscCall(Refusals(2));
   PetscCall(Refusals(3));
   PetscCall(RefusedOrder());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

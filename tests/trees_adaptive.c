@@ -272,13 +272,12 @@ static PetscErrorCode SetUpPC(PCType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   unsetenv("VPATCHDG_TEST"); /* GPUs have no kernels for metrics where sides hang. */
-  TapBegin(PETSC_COMM_WORLD);
   for (PetscInt degree = 1; degree <= 3; degree++) {
     TreesStar(5, &t);
     PetscCall(TurnedTrees(&t, degree, 1, 1, "star"));
@@ -296,6 +295,5 @@ int main(int argc, char **argv)
   PetscCall(LossesAreExpected());
   Refused(SetUpPC(PCVPATCHDG), "-pc_type vpatchdg works on trees that meet in any way if", "preconditioner");
   Refused(RefineTwoHands(), "Trees 0 and 1 have different hands", "hexahedra_of_two_hands");
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -70,18 +70,12 @@ static PetscErrorCode Agree(const TreesCase *t, PetscBool exact, PetscBool two)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   TreesCase t;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
-  if (!UsableBackend("cuda")) {
-    PetscCall(PetscFinalize());
-    return TapSkip("no CUDA device");
-  }
+  if (!UsableBackend("cuda")) PetscFunctionReturn(TapSkip("no CUDA device"));
   for (PetscInt degree = 1; degree <= 4; degree++) {
     t = (TreesCase){.c = {"star", 2, degree, 2, UNIT}, .options = degree == 2 ? "-dm_vpatchdg_boundary robin" : ""};
     TreesStar(5, &t.trees);
@@ -102,6 +96,5 @@ int main(int argc, char **argv)
     TreesTurn(3, &t.trees);
     PetscCall(Agree(&t, PETSC_TRUE, (PetscBool)(degree == 2)));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -156,23 +156,21 @@ static PetscErrorCode steps_are_as_good_as_an_inverse(PetscInt dim, PetscInt deg
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   char      mesh[200] = "share/vpatchdg/meshes/plate.msh";
   PetscInt  dim = 2, degree = 2, refine = -1;
   PetscBool exact = PETSC_TRUE;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mesh", mesh, sizeof(mesh), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-degree", &degree, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-refine", &refine, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &exact, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   if (degree == 2 || degree == 3) PetscCall(ring_takes_no_more_where_it_is_thin(degree));
   for (PetscInt n = 0; n < 3; n++) PetscCall(cells_without_a_patch_are_swept(n));
   for (PetscInt n = mesh[0] ? PetscMax(0, refine) : 9; n < (refine < 0 ? 2 : refine + 1); n++)
     PetscCall(steps_are_as_good_as_an_inverse(dim, degree, n, mesh, exact));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -328,13 +328,11 @@ static PetscErrorCode OtherCells(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   TreesStar(5, &t);
   PetscCall(OfAPlex(&t, "star"));
   PetscCall(OfAFile(&t, "star"));
@@ -347,6 +345,5 @@ int main(int argc, char **argv)
   PetscCall(OfAPlex(&t, "ball"));
   PetscCall(OfAFile(&t, "ball"));
   PetscCall(ManyTrees());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -314,13 +314,12 @@ static PetscErrorCode Refusals(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const double s = sin(2 * PETSC_PI / 5);
   Trees        t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (PetscInt degree = 1; degree <= 4; degree++) {
     TreesStar(5, &t);
     PetscCall(TurnedTrees(&t, degree, 2, "star"));
@@ -341,6 +340,5 @@ int main(int argc, char **argv)
   PetscCall(Multigrid());
   PetscCall(curved_sides_are_no_chords());
   PetscCall(Refusals());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

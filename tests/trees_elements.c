@@ -203,13 +203,11 @@ static PetscErrorCode Compare(const Mesh *mesh, PetscInt degree, int refine, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const Mesh meshes[2] = {{Pentagon, "pentagon", {0, 0.7}, 2}, {Plate, "plate of Gmsh", {0.3, 0.48}, 0}};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (int i = 0; i < 6; i++) {
     const Mesh    *mesh = &meshes[i / 3];
     const PetscInt degree = i % 3 + 1;
@@ -222,6 +220,5 @@ int main(int argc, char **argv)
           (int)degree, (double)fine[0], (double)PetscLog2Real(coarse[0] / fine[0]), (double)fine[1],
           (double)PetscLog2Real(coarse[1] / fine[1]));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

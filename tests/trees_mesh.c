@@ -188,12 +188,11 @@ static PetscErrorCode Check(const Trees *t, int sides, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (unsigned int seed = 1; seed < 4; seed++) {
     TreesStar(5, &t);
     TreesTurn(seed, &t);
@@ -208,6 +207,5 @@ int main(int argc, char **argv)
     TreesTurn(seed, &t);
     PetscCall(Check(&t, 24, "cube"));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -96,7 +96,7 @@ static PetscErrorCode Turn(Trees *t, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees     t;
   NuCase    mesh = {2, 2, NULL, {0, 0, 0, 0}};
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
   PetscInt  first = 0, last = 2, k[2] = {2, 2};
   PetscBool given;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mesh", file, sizeof(file), &given));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &mesh.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-refine", &mesh.refine, NULL));
@@ -112,7 +112,6 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &last, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-k0", &k[0], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-k1", &k[1], NULL));
-  TapBegin(PETSC_COMM_WORLD);
   if (given) PetscCall(PetscSNPrintf(name, sizeof(name), "-dm_vpatchdg_mesh %s", file));
   if (given) mesh.options = name;
   for (PetscInt degree = k[0]; given && degree <= k[1]; degree++) {
@@ -141,6 +140,5 @@ int main(int argc, char **argv)
     TreesGrid(3, 2, &t);
     PetscCall(Turn(&t, "cube"));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -168,20 +168,18 @@ static PetscErrorCode errors_have_full_order(const Round *r, PetscInt degree, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   static const Round rounds[] = {{"disc", 2, PETSC_FALSE, 0.4}, {"ball", 3, PETSC_FALSE, 0.5}, {"shell", 3, PETSC_TRUE, 0}};
   PetscBool          all;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-all", &all));
-  TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rounds); i++) {
     const PetscInt refine = rounds[i].dim == 2 ? 3 : all ? 2 : 1;
 
     for (PetscInt degree = 1; degree <= (rounds[i].dim == 2 || all ? 4 : 2); degree++)
       PetscCall(errors_have_full_order(&rounds[i], degree, degree == 1 && !all ? refine + 1 : refine));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -219,12 +219,11 @@ static PetscErrorCode Solves(Trees *t, int degree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   Trees t;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   TreesGrid(2, 3, &t);
   PetscCall(CheckTrees(&t, &(Known){"square", 12, 0, 4, 4}, 4));
   for (int degree = 1; degree < 5; degree++) PetscCall(Solves(&t, degree));
@@ -237,6 +236,5 @@ int main(int argc, char **argv)
   PetscCall(CheckTrees(&t, &(Known){"disc", 8, 0, 0, 5}, 5));
   TreesBall(3, &t);
   PetscCall(CheckTrees(&t, &(Known){"ball", 18, 0, 0, 9}, 9));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -299,20 +299,14 @@ static PetscReal OnDevice(const Case *c)
   return c->shape == WAVES && !strcmp(c->options, V) ? 1 : 0.3;
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscMPIInt size;
-  PetscReal   within;
+  const PetscReal within = tap.size == 1 ? 0.3 : 0.5;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  TapBegin(PETSC_COMM_WORLD);
-  within = size == 1 ? 0.3 : 0.5;
+  PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
-    if (size > 1 && i % 3 != (size_t)size % 3) continue; /* several ranks share the cores of a test machine */
+    if (tap.size > 1 && i % 3 != (size_t)tap.size % 3) continue; /* several ranks share the cores of a test machine */
     PetscCall(Check(&cases[i], within + (VpIsDevice(TestBackend()) ? OnDevice(&cases[i]) : 0)));
   }
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -126,7 +126,7 @@ static PetscErrorCode Contract(VpVector v, VpVector single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
   const Setting s = {"square", 2, 2, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
   VpBackend     backend = VpBackendHost;
@@ -135,8 +135,6 @@ int main(int argc, char **argv)
   VpVector      v, single;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
   backend.move = CountingMove;
   PetscCall(WorldCreate(PETSC_COMM_WORLD, &s, &w));
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, &backend, &level));
@@ -149,6 +147,5 @@ int main(int argc, char **argv)
   PetscCall(VpVectorDestroy(&single));
   PetscCall(VpLevelDestroy(&level));
   PetscCall(WorldDestroy(&w));
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -297,11 +297,9 @@ static PetscErrorCode options_of_the_ksp_leave_the_choice(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(VPatchDGInitializePackage());
-  TapBegin(PETSC_COMM_WORLD);
+  PetscFunctionBeginUser;
   for (const Setting *s = cases; s < cases + PETSC_STATIC_ARRAY_LENGTH(cases); s++) {
     if (s->boundary) PetscCall(fluxes_of_a_known_potential(s));
     if (s->boundary) PetscCall(functions_of_a_known_potential(s));
@@ -309,6 +307,5 @@ int main(int argc, char **argv)
   }
   for (int dim = 2; dim <= 3; dim++) PetscCall(constants_have_no_flux_where_sides_hang(dim));
   PetscCall(options_of_the_ksp_leave_the_choice());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,11 +155,9 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   DM             dm;
   Vec            u, v;
   PetscViewer    viewer;
-  PetscMPIInt    rank;
   PetscBool      right = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
   PetscCall(DMVPatchDGSetDomain(dm, domain));
   PetscCall(DMSetUp(dm));
@@ -175,7 +173,7 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   PetscCall(VecView(v, viewer));
   PetscCall(VecZeroEntries(u));
   PetscCall(PetscViewerDestroy(&viewer));
-  if (!rank) {
+  if (!tap.rank) {
     long  length = 0;
     char *text = ReadAll(name, &length);
 
@@ -233,11 +231,9 @@ static PetscErrorCode mapped_cells_are_lagrange_cells(const char name[], PetscIn
   DM          dm;
   Vec         u;
   PetscViewer viewer;
-  PetscMPIInt rank;
   PetscBool   right = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PetscOptionsInsertString(NULL, "-dm_vpatchdg_backend host"));
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 2, 1, &dm));
@@ -249,7 +245,7 @@ static PetscErrorCode mapped_cells_are_lagrange_cells(const char name[], PetscIn
   PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
   PetscCall(VecView(u, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
-  if (!rank) {
+  if (!tap.rank) {
     long  length = 0;
     char *text = ReadAll(name, &length);
 
@@ -270,11 +266,9 @@ static PetscErrorCode other_viewers_show_the_numbers(void)
   PetscViewer viewer;
   PetscReal   error;
   char        name[] = "/tmp/vpatchdgXXXXXX";
-  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) close(mkstemp(name));
+  if (!tap.rank) close(mkstemp(name));
   PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
   PetscCall(DMSetUp(dm));
@@ -291,7 +285,7 @@ static PetscErrorCode other_viewers_show_the_numbers(void)
   PetscCall(Difference(v, u, &error));
   TapOk((PetscBool)(error == 0), "other_viewers_show_the_numbers");
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  if (!rank) {
+  if (!tap.rank) {
     char info[PETSC_MAX_PATH_LEN];
 
     snprintf(info, sizeof(info), "%s.info", name);
@@ -306,15 +300,12 @@ static PetscErrorCode other_viewers_show_the_numbers(void)
 
 #define SHEAR "-dm_vpatchdg_map shear -dm_vpatchdg_map_parameters 60"
 
-int main(int argc, char **argv)
+TAP_MAIN()
 {
-  char        name[64] = "";
-  PetscMPIInt rank;
+  char name[64] = "";
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  TapBegin(PETSC_COMM_WORLD);
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) snprintf(name, sizeof(name), "/tmp/vpatchdg%ld.vtu", (long)getpid());
+  PetscFunctionBeginUser;
+  if (!tap.rank) snprintf(name, sizeof(name), "/tmp/vpatchdg%ld.vtu", (long)getpid());
   PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
   PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_LSHAPE, 1, 3, PETSC_TRUE));
   PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_BOX, 4, 1, PETSC_FALSE));
@@ -326,6 +317,5 @@ int main(int argc, char **argv)
   PetscCall(mapped_cells_are_lagrange_cells(name, 3, SHEAR " -dm_vpatchdg_refine_levels 1 -dm_vpatchdg_refine_point 0,0,0", 15));
   PetscCall(mapped_cells_are_lagrange_cells(name, 2, "-dm_vpatchdg_domain star", 20));
   PetscCall(other_viewers_show_the_numbers());
-  PetscCall(PetscFinalize());
-  return TapEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* What PCVPATCHDG warns of, and how often.
    ranks: 1 2 */
-#include "support/main.h"
 #include "support/problem.h"
 #include "support/said.h"
 
@@ -338,10 +337,9 @@ static PetscErrorCode warnings_know_trees(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(PetscMPIInt size)
+TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  PetscCall(VPatchDGInitializePackage());
   PetscCall(warnings_come_once());
   PetscCall(warnings_know_rough_coefficients());
   PetscCall(warnings_say_what_the_pc_knows());
@@ -355,5 +353,3 @@ static PetscErrorCode RunAll(PetscMPIInt size)
   PetscCall(nested_ksps_that_solve_are_warned());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-TAP_MAIN(RunAll)
