@@ -109,10 +109,9 @@ static PetscErrorCode MakeDM(const Case *c, VPatchDGBoundaryFunction f, void *ct
 /* |A x - B x| / |B x| for the assembled matrix B and a random x */
 static PetscErrorCode Difference(DM dm, Mat A, PetscReal *difference)
 {
-  Mat         B;
-  Vec         x, y, z;
-  PetscReal   norm;
-  PetscRandom random;
+  Mat       B;
+  Vec       x, y, z;
+  PetscReal norm;
 
   PetscFunctionBeginUser;
   PetscCall(DMSetMatType(dm, MATAIJ));
@@ -120,10 +119,7 @@ static PetscErrorCode Difference(DM dm, Mat A, PetscReal *difference)
   PetscCall(DMCreateGlobalVector(dm, &x));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecDuplicate(x, &z));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(VecSetRandom(x, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(TestRandom(x, 0));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(B, x, z));
   PetscCall(VecNorm(z, NORM_2, &norm));

@@ -18,8 +18,8 @@ static PetscErrorCode Compare(Problem *p, PetscBool transpose, PetscReal *off)
   PetscCall(VecDuplicate(p->b, &r));
   PetscCall(VecDuplicate(p->b, &s));
   PetscCall(VecDuplicate(p->b, &z));
-  PetscCall(SetRandom(r, 1));
-  PetscCall(SetRandom(s, 2));
+  PetscCall(TestRandom(r, 1));
+  PetscCall(TestRandom(s, 2));
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecDot(z, s, &left));
   if (transpose) PetscCall(PCApplyTranspose(pc, s, z));
@@ -65,7 +65,7 @@ static PetscErrorCode SolveKnown(Problem *p, const char options[], PetscReal *er
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(p->b, &known));
-  PetscCall(SetRandom(known, 3));
+  PetscCall(TestRandom(known, 3));
   PetscCall(MatMult(p->A, known, p->b));
   PetscCall(SolveWith(p, options, NULL, its, NULL));
   PetscCall(Difference(p->x, known, error));
@@ -204,12 +204,12 @@ static PetscErrorCode columns_are_as_single_vectors(void)
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, N, 3, NULL, &Y));
   for (int k = 0; k < 3; k++) {
     PetscCall(MatDenseGetColumnVecWrite(X, k, &x));
-    PetscCall(SetRandom(x, 10 + (unsigned long)k));
+    PetscCall(TestRandom(x, 10 + (unsigned long)k));
     PetscCall(MatDenseRestoreColumnVecWrite(X, k, &x));
   }
   PetscCall(PCMatApply(pc, X, Y));
   for (int k = 0; k < 3; k++) {
-    PetscCall(SetRandom(p.b, 10 + (unsigned long)k));
+    PetscCall(TestRandom(p.b, 10 + (unsigned long)k));
     PetscCall(PCApply(pc, p.b, p.x));
     PetscCall(MatDenseGetColumnVecRead(Y, k, &y));
     PetscCall(Difference(p.x, y, &off));

@@ -234,7 +234,7 @@ static PetscErrorCode SolveDirectly(const Draws *w, Problem *p, Vec known)
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(SetRandom(p->b, 5));
+  PetscCall(TestRandom(p->b, 5));
   if (IsSingular(w)) { /* b = A known */
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
     PetscCall(VecCopy(p->b, known));

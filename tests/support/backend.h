@@ -102,21 +102,31 @@ static inline PetscErrorCode TestOptionsPop(PetscOptions *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* random numbers between -1 and 1, which depend on the number of ranks; without their mean: their sum is 0 */
-static inline PetscErrorCode TestRandom(Vec v, PetscBool without_mean)
+/* v = random numbers between -1 and 1, which depend on the number of ranks. seed: 0 is PETSc's own */
+static inline PetscErrorCode TestRandom(Vec v, unsigned long seed)
 {
   PetscRandom random;
-  PetscScalar sum;
-  PetscInt    N;
 
   PetscFunctionBeginUser;
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
   PetscCall(PetscRandomSetType(random, PETSCRAND48));
   PetscCall(PetscRandomSetInterval(random, -1, 1));
+  if (seed) PetscCall(PetscRandomSetSeed(random, seed));
+  if (seed) PetscCall(PetscRandomSeed(random));
   PetscCall(VecSetRandom(v, random));
   PetscCall(PetscRandomDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the sum of v 0. */
+static inline PetscErrorCode TestWithoutMean(Vec v)
+{
+  PetscScalar sum;
+  PetscInt    N;
+
+  PetscFunctionBeginUser;
   PetscCall(VecSum(v, &sum));
   PetscCall(VecGetSize(v, &N));
-  if (without_mean) PetscCall(VecShift(v, -sum / (PetscReal)N));
+  PetscCall(VecShift(v, -sum / (PetscReal)N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

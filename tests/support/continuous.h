@@ -242,7 +242,7 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   PetscCall(GridDM(g, options, &p->dm));
   PetscCall(AssembleGrid(g, p->dm, &p->A));
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
-  PetscCall(TestRandom(p->b, PETSC_FALSE));
+  PetscCall(TestRandom(p->b, 0));
   if (g->sides == NATURAL) {
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
     PetscCall(MatNullSpaceRemove(constants, p->b));
@@ -255,21 +255,5 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   PetscCall(GridRestriction(g, p->dm, &ncell, &node));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
   PetscCall(PetscFree(node));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* v = numbers in (-1, 1) */
-PETSC_UNUSED static inline PetscErrorCode SetRandom(Vec v, unsigned long seed)
-{
-  PetscRandom random;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(PetscRandomSetSeed(random, seed));
-  PetscCall(PetscRandomSeed(random));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(PetscRandomDestroy(&random));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,7 +55,6 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double fore
   const PetscBool oblique = (PetscBool)(strstr(is->options, "_map ") || is->kind == TURN);
   const double    factor = !oblique ? 1 : is->degree == 1 ? 1.5 : 1.25;
   PetscOptions    own;
-  PetscRandom     random;
   PetscReal       residual;
   PetscInt        its;
   char            all[512];
@@ -76,10 +75,7 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double fore
     foretold[i] = VpMetricIterations(DMVPatchDGData(dm)->op->problem.metric, i ? VP_METRIC_CONST : VP_METRIC_CELL);
   PetscCall(ProblemOf(dm, NULL, &p));
   if (is->shift != 0) PetscCall(MatShift(p.A, is->shift));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(p.b, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(TestRandom(p.b, 0));
   PetscCall(PetscSNPrintf(
     all, sizeof(all), "%s -ksp_type fgmres -ksp_gmres_restart 200 -ksp_max_it 200 -ksp_rtol 1e-8 -pc_type vpatchdg -vpatchdg_warnings 0",
     is->options));

@@ -21,7 +21,7 @@ static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int peri
   PetscCall(DMSetUp(*dm));
   PetscCall(PetscFree2(lower, upper));
   PetscCall(DMCreateGlobalVector(*dm, b));
-  PetscCall(TestRandom(*b, PETSC_FALSE));
+  PetscCall(TestRandom(*b, 0));
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
@@ -64,7 +64,7 @@ PETSC_UNUSED static inline PetscErrorCode NuOfRandom(DM dm, const char options[]
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateGlobalVector(dm, &b));
-  PetscCall(TestRandom(b, PETSC_FALSE));
+  PetscCall(TestRandom(b, 0));
   PetscCall(Nu(dm, b, KSPFGMRES, options, nu));
   PetscCall(VecDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
