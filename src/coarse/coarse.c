@@ -132,14 +132,17 @@ PetscBool VpCoarseTakesColumns(VpCoarse coarse)
 PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
 {
   PetscFunctionBegin;
-  *ksp = NULL;
-  if (coarse->ops->get_ksp) PetscCall(coarse->ops->get_ksp(coarse->data, ksp));
+  *ksp = coarse->ops->solver ? ((VpCoarseSolver *)coarse->data)->ksp : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscInt VpCoarseStopped(VpCoarse coarse)
 {
-  return coarse->ops->stopped ? coarse->ops->stopped(coarse->data) : 0;
+  VpCoarseSolver *solver = coarse->ops->solver ? coarse->data : NULL;
+  const PetscInt  stopped = solver ? solver->stopped : 0;
+
+  if (solver) solver->stopped = 0;
+  return stopped;
 }
 
 PetscErrorCode VpCoarseMeet(VpCoarse coarse, PetscBool flexible)

@@ -4,12 +4,6 @@
 
 typedef struct {
   VpCoarseSolver solver;
-  VpLevel        level;
-  Mat            A; /* `scale` times A of the level */
-  double         scale;
-  Vec            b, x;
-  double        *outer; /* an outer vector on the level's backend */
-  size_t         bytes; /* size of this vector */
   VpLevel        thin;  /* the level in double precision on the host, in the thin basis, for `sweep` */
   VpOneSweep     sweep; /* the default preconditioner of larger problems */
 } CoarseKSP;
@@ -35,7 +29,7 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
 
 static PetscErrorCode CreateSweep(CoarseKSP *coarse, PC pc)
 {
-  const VpLevel  level = coarse->level;
+  const VpLevel  level = coarse->solver.level;
   const VpDomain domain = level->mesh->geometry->lattice->domain;
   VpProblem      problem = level->problem;
 
@@ -54,161 +48,50 @@ static PetscErrorCode CreateSweep(CoarseKSP *coarse, PC pc)
 }
 
 /* Scales A so that its smallest numbers are about 1, because PETSc's LU takes pivots below 2e-14 for zeros. */
-static PetscErrorCode CreateMatrix(CoarseKSP *coarse, PetscBool singular)
+static PetscErrorCode CreateMatrix(VpCoarseSolver *s, PetscBool singular)
 {
-  VpLevel   level = coarse->level, outer;
+  VpLevel   level = s->level, outer;
   VpProblem problem = level->problem;
   PetscReal range[2];
 
   PetscFunctionBegin;
   PetscCall(VpProblemRange(level->mesh, &problem, range));
   problem.exponent = -ilogb(range[0]);
-  coarse->scale = ldexp(1, problem.exponent - level->problem.exponent);
+  s->scale = ldexp(1, problem.exponent - level->problem.exponent);
   PetscCall(VpLevelCreate(level->mesh, &problem, problem.outer, VP_DOUBLE, &VpBackendHost, &outer));
-  PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
-  PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
-  coarse->bytes = level->mesh->nown * outer->block;
-  if (singular) PetscCall(VpSetConstantNullSpace(outer, coarse->A));
+  PetscCall(VpAssemble(outer, MATAIJ, &s->A));
+  if (singular) PetscCall(VpSetConstantNullSpace(outer, s->A));
   PetscCall(VpLevelDestroy(&outer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseSolverCreate(VpLevel level, const char prefix[], PetscObject parent, VpCoarseSolver *solver)
-{
-  const char *outer = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(level->mesh->comm, &solver->ksp));
-  if (parent) {
-    PetscCall(PetscObjectIncrementTabLevel((PetscObject)solver->ksp, parent, 1));
-    PetscCall(PetscObjectGetOptionsPrefix(parent, &outer));
-  }
-  PetscCall(KSPSetOptionsPrefix(solver->ksp, outer));
-  PetscCall(KSPAppendOptionsPrefix(solver->ksp, prefix));
-  PetscCall(KSPSetErrorIfNotConverged(solver->ksp, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseSolverSetUp(VpCoarseSolver *solver)
-{
-  const char    *prefix;
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOptionsPrefix(solver->ksp, &prefix));
-  error = KSPSetFromOptions(solver->ksp);
-  if (!error) error = KSPSetUp(solver->ksp);
-  /* PETSc prints no second message of an error. */
-  if (error)
-    PetscCall(
-      (*PetscErrorPrintf)("The KSP of the coarsest level cannot be set up. Change the options -%s..., or leave them out\n", prefix));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseSolverSolve(VpCoarseSolver *solver, Vec b, Vec x)
-{
-  KSPConvergedReason reason;
-
-  PetscFunctionBegin;
-  PetscCall(KSPSolve(solver->ksp, b, x));
-  PetscCall(KSPGetConvergedReason(solver->ksp, &reason));
-  if (reason < 0) PetscCall(KSPGetIterationNumber(solver->ksp, &solver->stopped));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseSolverGetKSP(void *data, KSP *ksp)
-{
-  PetscFunctionBegin;
-  *ksp = ((VpCoarseSolver *)data)->ksp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscInt VpCoarseSolverStopped(void *data)
-{
-  VpCoarseSolver *solver = data;
-  const PetscInt  stopped = solver->stopped;
-
-  solver->stopped = 0;
-  return stopped;
-}
-
-static PetscErrorCode SetUpKSP(CoarseKSP *coarse, const char prefix[], PetscObject parent)
-{
-  VpLevel         level = coarse->level;
-  const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
-  PetscInt        n;
-  PC              pc;
-
-  PetscFunctionBegin;
-  PetscCall(CreateMatrix(coarse, singular));
-  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
-  PetscCall(VpCoarseSolverCreate(level, prefix, parent, &coarse->solver));
-  PetscCall(KSPSetOperators(coarse->solver.ksp, coarse->A, coarse->A));
-  PetscCall(KSPGetPC(coarse->solver.ksp, &pc));
-  PetscCall(MatGetSize(coarse->A, &n, NULL));
-  if (n <= VpDirectLimit(level->mesh->dim) && !singular) {
-    PetscCall(KSPSetType(coarse->solver.ksp, KSPPREONLY));
-    PetscCall(PCSetType(pc, level->mesh->size == 1 ? PCLU : PCREDUNDANT));
-  } else {
-    PetscCall(KSPSetType(coarse->solver.ksp, KSPFGMRES));
-    PetscCall(KSPSetTolerances(coarse->solver.ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-    PetscCall(CreateSweep(coarse, pc));
-  }
-  PetscCall(VpCoarseSolverSetUp(&coarse->solver));
+  PetscCall(VpCoarseSolverAllocate(s, (size_t)level->mesh->nown * VpLevelValues(level), "coarse problem"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateKSP(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
-  CoarseKSP *coarse;
+  const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
+  CoarseKSP      *coarse;
+  VpCoarseSolver *s;
+  PetscInt        n;
+  PC              pc;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&coarse));
   *data = coarse;
-  coarse->level = level;
-  PetscCall(SetUpKSP(coarse, prefix, parent));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseToVec(const VpBackend *backend, const double *from, size_t bytes, Vec to)
-{
-  PetscScalar *values;
-  PetscMemType type;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWriteAndMemType(to, &values, &type));
-  PetscCall((PetscMemTypeHost(type) ? backend->download : backend->copy)(from, bytes, values));
-  PetscCall(VecRestoreArrayWriteAndMemType(to, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCoarseFromVec(const VpBackend *backend, Vec from, size_t bytes, double *to)
-{
-  const PetscScalar *values;
-  PetscMemType       type;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(from, &values, &type));
-  PetscCall((PetscMemTypeHost(type) ? backend->upload : backend->copy)(values, bytes, to));
-  PetscCall(VecRestoreArrayReadAndMemType(from, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SolveKSP(void *data, int32_t n, VpVector b, VpVector x)
-{
-  CoarseKSP       *coarse = data;
-  const VpBackend *backend = coarse->level->backend;
-  MatNullSpace     constants;
-
-  PetscFunctionBegin;
-  PetscCall(VpVectorLeaveBoxes(b, coarse->outer));
-  PetscCall(VpCoarseToVec(backend, coarse->outer, coarse->bytes, coarse->b));
-  PetscCall(MatGetNullSpace(coarse->A, &constants));
-  if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
-  PetscCall(VpCoarseSolverSolve(&coarse->solver, coarse->b, coarse->x));
-  PetscCall(VpCoarseFromVec(backend, coarse->x, coarse->bytes, coarse->outer));
-  PetscCall(VpVectorEnterBoxes(x, coarse->scale, coarse->outer));
+  s = &coarse->solver;
+  PetscCall(VpCoarseSolverCreate(level, prefix, parent, s));
+  PetscCall(CreateMatrix(s, singular));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(MatGetSize(s->A, &n, NULL));
+  if (n <= VpDirectLimit(level->mesh->dim) && !singular) {
+    PetscCall(KSPSetType(s->ksp, KSPPREONLY));
+    PetscCall(PCSetType(pc, level->mesh->size == 1 ? PCLU : PCREDUNDANT));
+  } else {
+    PetscCall(KSPSetType(s->ksp, KSPFGMRES));
+    PetscCall(KSPSetTolerances(s->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(CreateSweep(coarse, pc));
+  }
+  PetscCall(VpCoarseSolverSetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,20 +105,12 @@ static PetscErrorCode DestroyKSP(void *data)
   CoarseKSP *coarse = data;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&coarse->solver.ksp));
-  PetscCall(MatDestroy(&coarse->A));
-  PetscCall(VecDestroy(&coarse->b));
-  PetscCall(VecDestroy(&coarse->x));
-  if (coarse->outer) PetscCall(coarse->level->backend->release(coarse->outer));
+  PetscCall(VpCoarseSolverDestroy(&coarse->solver));
   PetscCall(VpOneSweepDestroy(&coarse->sweep));
   PetscCall(VpLevelDestroy(&coarse->thin));
   PetscCall(PetscFree(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const VpCoarseOps VpCoarseKSP = {.create = CreateKSP,
-                                 .solve = SolveKSP,
-                                 .view = ViewKSP,
-                                 .destroy = DestroyKSP,
-                                 .get_ksp = VpCoarseSolverGetKSP,
-                                 .stopped = VpCoarseSolverStopped};
+const VpCoarseOps VpCoarseKSP = {
+  .create = CreateKSP, .solve = VpCoarseSolverSolve, .solver = PETSC_TRUE, .view = ViewKSP, .destroy = DestroyKSP};

@@ -13,50 +13,31 @@ enum { STEPS = 2, MORE_STEPS = 3, CELL_SWEEPS = 4, RESTART = 30 };
 #define MOST_OF_LINEAR 200   /* most steps then */
 
 typedef struct {
-  VpCoarseSolver solver;
-  VpLevel        level;
+  VpCoarseSolver solver; /* A is a shell, and vectors are outer ones of boxes. */
   VpSmoother     smoother;
   void          *volumes;
   PetscInt       steps; /* 0: as many as LINEAR takes */
-  Mat            A;     /* a shell */
-  Vec            b, x;  /* as outer vectors of boxes, where these are on the backend */
   VpVector       r, z, product;
-  double        *outer; /* a vector on the level's backend */
-  size_t         bytes; /* of it */
 } Steps;
-
-static PetscErrorCode FromVec(const Steps *s, Vec from, VpVector to)
-{
-  PetscFunctionBegin;
-  PetscCall(VpCoarseFromVec(s->level->backend, from, s->bytes, s->outer));
-  PetscCall(VpVectorEnterBoxes(to, 1, s->outer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToVec(const Steps *s, VpVector from, Vec to)
-{
-  PetscFunctionBegin;
-  PetscCall(VpVectorLeaveBoxes(from, s->outer));
-  PetscCall(VpCoarseToVec(s->level->backend, s->outer, s->bytes, to));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode MultiplyLevel(Mat A, Vec x, Vec y)
 {
   Steps      *s;
+  VpLevel     level;
   const void *values;
   void       *to;
   VpGhosts    ghosts;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &s));
-  PetscCall(FromVec(s, x, s->z));
+  level = s->solver.level;
+  PetscCall(VpCoarseEnter(&s->solver, x, s->z));
   PetscCall(VpVectorReadBegin(s->z, VP_GHOST_FACE, &values, &ghosts));
   PetscCall(VpVectorWrite(s->product, VP_GHOST_NONE, &to));
-  PetscCall(s->level->ops->apply(&s->level->view, 0, s->level->view.nown, values, ghosts, NULL, to));
+  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, values, ghosts, NULL, to));
   PetscCall(VpVectorArrive(s->z));
-  PetscCall(VpLogFlops(s->level, VpLevelApplyFlops(s->level)));
-  PetscCall(ToVec(s, s->product, y));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(VpCoarseLeave(&s->solver, s->product, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,11 +47,11 @@ static PetscErrorCode ApplyStep(PC pc, Vec r, Vec z)
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &s));
-  PetscCall(FromVec(s, r, s->r));
+  PetscCall(VpCoarseEnter(&s->solver, r, s->r));
   PetscCall(VpVectorZero(s->z));
   PetscCall(VpCoarseVolumes.solve(s->volumes, 1, s->r, s->z));
   PetscCall(VpSmootherSweep(s->smoother, PETSC_FALSE, s->r, s->z));
-  PetscCall(ToVec(s, s->z, z));
+  PetscCall(VpCoarseLeave(&s->solver, s->z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +100,7 @@ static PetscErrorCode PresetSteps(Steps *s)
   void *context;
 
   PetscFunctionBegin;
-  PetscCall(KSPSetOperators(ksp, s->A, s->A));
+  PetscCall(KSPSetOperators(ksp, s->solver.A, s->solver.A));
   PetscCall(KSPGCRSetRestart(ksp, s->steps ? s->steps : RESTART));
   if (s->steps) {
     PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
@@ -136,34 +117,34 @@ static PetscErrorCode PresetSteps(Steps *s)
 
 static PetscErrorCode CreateMatrix(Steps *s)
 {
-  const VpLevel  level = s->level;
+  const VpLevel  level = s->solver.level;
+  Mat           *A = &s->solver.A;
   const PetscInt n = level->mesh->nown * (PetscInt)VpLevelValues(level);
   VpProblem      problem = level->problem;
   VpLevel        host;
 
   PetscFunctionBegin;
-  s->bytes = (size_t)n * sizeof(double);
-  PetscCall(MatCreateShell(level->mesh->comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, s, &s->A));
-  if (level->backend->prefers->vector) PetscCall(MatShellSetVecType(s->A, level->backend->prefers->vector));
-  PetscCall(MatShellSetOperation(s->A, MATOP_MULT, (void (*)(void))MultiplyLevel));
-  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
-  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(s->bytes, "coarse vectors", (void **)&s->outer)));
-  if (!VpProblemIsSingular(level->mesh, &level->problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  problem.metric = NULL;
-  PetscCall(VpLevelCreate(level->mesh, &problem, problem.outer, VP_DOUBLE, &VpBackendHost, &host));
-  PetscCall(VpSetConstantNullSpace(host, s->A));
-  PetscCall(VpLevelDestroy(&host));
+  PetscCall(MatCreateShell(level->mesh->comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, s, A));
+  if (level->backend->prefers->vector) PetscCall(MatShellSetVecType(*A, level->backend->prefers->vector));
+  PetscCall(MatShellSetOperation(*A, MATOP_MULT, (void (*)(void))MultiplyLevel));
+  if (VpProblemIsSingular(level->mesh, &level->problem)) {
+    problem.metric = NULL;
+    PetscCall(VpLevelCreate(level->mesh, &problem, problem.outer, VP_DOUBLE, &VpBackendHost, &host));
+    PetscCall(VpSetConstantNullSpace(host, *A));
+    PetscCall(VpLevelDestroy(&host));
+  }
+  PetscCall(VpCoarseSolverAllocate(&s->solver, (size_t)n, "coarse vectors"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateSweep(Steps *s)
 {
   PetscFunctionBegin;
-  PetscCall(VpSmootherCreate(s->level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_AUTO, 0, &s->smoother));
+  PetscCall(VpSmootherCreate(s->solver.level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_AUTO, 0, &s->smoother));
   PetscCall(VpSmootherAddCells(s->smoother, CELL_SWEEPS, 0));
-  PetscCall(VpVectorCreate(s->level, 1, "coarse residual", &s->r));
-  PetscCall(VpVectorCreate(s->level, 2, "coarse correction", &s->z));
-  PetscCall(VpVectorCreate(s->level, 1, "coarse product", &s->product));
+  PetscCall(VpVectorCreate(s->solver.level, 1, "coarse residual", &s->r));
+  PetscCall(VpVectorCreate(s->solver.level, 2, "coarse correction", &s->z));
+  PetscCall(VpVectorCreate(s->solver.level, 1, "coarse product", &s->product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,7 +157,6 @@ static PetscErrorCode CreateSteps(VpLevel level, const char prefix[], PetscObjec
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   *data = s;
-  s->level = level;
   PetscCall(VpCoarseSolverCreate(level, prefix, parent, &s->solver));
   PetscCall(PetscSNPrintf(name, sizeof(name), "%svolumes_", prefix));
   PetscCall(VpCoarseVolumes.create(level, name, parent, &s->volumes));
@@ -197,17 +177,12 @@ static PetscErrorCode CreateSteps(VpLevel level, const char prefix[], PetscObjec
 
 static PetscErrorCode SolveSteps(void *data, int32_t n, VpVector b, VpVector x)
 {
-  Steps       *s = (Steps *)data;
-  MatNullSpace constants;
+  Steps *s = (Steps *)data;
 
   PetscFunctionBegin;
   PetscCall(VpVectorAbandon(s->r));
   PetscCall(VpVectorAbandon(s->z));
-  PetscCall(ToVec(s, b, s->b));
-  PetscCall(MatGetNullSpace(s->A, &constants));
-  if (constants) PetscCall(MatNullSpaceRemove(constants, s->b));
-  PetscCall(VpCoarseSolverSolve(&s->solver, s->b, s->x));
-  PetscCall(FromVec(s, s->x, x));
+  PetscCall(VpCoarseSolverSolve(data, n, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,7 +195,7 @@ static PetscErrorCode MeetSteps(void *data, PetscBool flexible)
   PetscCall(KSPGetTolerances(s->solver.ksp, NULL, NULL, NULL, &most));
   if (most != before || flexible == (PetscBool)(s->steps > 0)) PetscFunctionReturn(PETSC_SUCCESS);
   s->steps = 0;
-  if (flexible) PetscCall(CountSteps(s->level, &s->steps));
+  if (flexible) PetscCall(CountSteps(s->solver.level, &s->steps));
   PetscCall(KSPReset(s->solver.ksp));
   PetscCall(PresetSteps(s));
   PetscCall(KSPSetUp(s->solver.ksp));
@@ -243,24 +218,15 @@ static PetscErrorCode DestroySteps(void *data)
   Steps *s = (Steps *)data;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&s->solver.ksp));
+  PetscCall(VpCoarseSolverDestroy(&s->solver));
   if (s->volumes) PetscCall(VpCoarseVolumes.destroy(s->volumes));
   PetscCall(VpSmootherDestroy(&s->smoother));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
   PetscCall(VpVectorDestroy(&s->r));
   PetscCall(VpVectorDestroy(&s->z));
   PetscCall(VpVectorDestroy(&s->product));
-  if (s->outer) PetscCall(s->level->backend->release(s->outer));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const VpCoarseOps VpCoarseSteps = {.create = CreateSteps,
-                                   .solve = SolveSteps,
-                                   .view = ViewSteps,
-                                   .destroy = DestroySteps,
-                                   .get_ksp = VpCoarseSolverGetKSP,
-                                   .stopped = VpCoarseSolverStopped,
-                                   .meet = MeetSteps};
+const VpCoarseOps VpCoarseSteps = {
+  .create = CreateSteps, .solve = SolveSteps, .view = ViewSteps, .destroy = DestroySteps, .solver = PETSC_TRUE, .meet = MeetSteps};

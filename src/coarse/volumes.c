@@ -14,15 +14,10 @@ enum { MOST_ITERATIONS = 100 };
 enum { COARSEST = 1000 }; /* unknowns up to which gamg inverts a matrix. Below that, its levels have more latency than work. */
 
 typedef struct {
-  VpCoarseSolver solver;
-  VpLevel        level;
-  Mat            T, P;
-  MatNullSpace   constants; /* taken off right-hand sides where the problem is singular; else NULL */
-  PetscReal      rtol;      /* that was set here, so that another one is the user's */
-  Vec            b, x;      /* of cells */
-  Vec            modes;     /* of the cells' low modes */
-  double        *outer;     /* the same where the level's backend wants them */
-  size_t         bytes;     /* of them */
+  VpCoarseSolver solver; /* A is T, and vectors have a number per cell. */
+  Mat            P;
+  PetscReal      rtol;  /* that was set here, so that another one is the user's */
+  Vec            modes; /* of the cells' low modes */
 } Volumes;
 
 /* *name = the value of the KSP's option, if it is given */
@@ -75,16 +70,14 @@ static PetscErrorCode PresetVolumes(Volumes *v, MatType type)
 
 static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
 {
-  const VpLevel  level = v->level;
-  const MPI_Comm comm = level->mesh->comm;
+  VpCoarseSolver *s = &v->solver;
+  const VpMesh    mesh = s->level->mesh;
 
   PetscFunctionBegin;
-  PetscCall(VpAssembleVolumes(level, type, &v->T, &v->P));
-  PetscCall(MatCreateVecs(v->T, &v->x, &v->b));
+  PetscCall(VpAssembleVolumes(s->level, type, &s->A, &v->P));
   PetscCall(MatCreateVecs(v->P, NULL, &v->modes));
-  if (VpProblemIsSingular(level->mesh, &level->problem)) PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &v->constants));
-  v->bytes = level->mesh->nown * (size_t)VpLowModes(level->mesh->dim) * sizeof(double);
-  PetscCall(VpTogether(comm, level->backend->alloc(v->bytes, "finite volumes", (void **)&v->outer)));
+  PetscCall(VpCoarseSolverAllocate(s, (size_t)mesh->nown * (size_t)VpLowModes(mesh->dim), "finite volumes"));
+  if (VpProblemIsSingular(mesh, &s->level->problem)) PetscCall(MatNullSpaceCreate(mesh->comm, PETSC_TRUE, 0, NULL, &s->constants));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,12 +90,11 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *data = v;
-  v->level = level;
   PetscCall(VpCoarseSolverCreate(level, prefix, parent, &v->solver));
   PetscCall(PetscStrncpy(type, prefers->matrix && level->mesh->ncell >= prefers->matrix_cells ? prefers->matrix : MATAIJ, sizeof(type)));
   PetscCall(AskFor(v->solver.ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
-  PetscCall(KSPSetOperators(v->solver.ksp, v->T, v->T));
+  PetscCall(KSPSetOperators(v->solver.ksp, v->solver.A, v->solver.A));
   PetscCall(PresetVolumes(v, type));
   PetscCall(PetscLogEventBegin(VP_EVENT_AMG, 0, 0, 0, 0));
   PetscCall(VpCoarseSolverSetUp(&v->solver));
@@ -112,23 +104,23 @@ static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObj
 
 static PetscErrorCode SolveVolumes(void *data, int32_t n, VpVector b, VpVector x)
 {
-  Volumes      *v = data;
-  const VpLevel level = v->level;
-  const void   *values;
-  void         *to;
-  PetscBool     add;
+  Volumes        *v = data;
+  VpCoarseSolver *s = &v->solver;
+  const VpLevel   level = s->level;
+  const void     *values;
+  void           *to;
+  PetscBool       add;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
-  PetscCall(level->ops->restrict_modes(&level->view, values, v->outer));
-  PetscCall(VpCoarseToVec(level->backend, v->outer, v->bytes, v->modes));
-  PetscCall(MatMultTranspose(v->P, v->modes, v->b));
-  if (v->constants) PetscCall(MatNullSpaceRemove(v->constants, v->b));
-  PetscCall(VpCoarseSolverSolve(&v->solver, v->b, v->x));
-  PetscCall(MatMult(v->P, v->x, v->modes));
-  PetscCall(VpCoarseFromVec(level->backend, v->modes, v->bytes, v->outer));
+  PetscCall(level->ops->restrict_modes(&level->view, values, s->values));
+  PetscCall(VpCoarseToVec(s, v->modes));
+  PetscCall(MatMultTranspose(v->P, v->modes, s->b));
+  PetscCall(VpCoarseSolverRun(s));
+  PetscCall(MatMult(v->P, s->x, v->modes));
+  PetscCall(VpCoarseFromVec(s, v->modes));
   PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to));
-  PetscCall(level->ops->prolong_modes(&level->view, add, v->outer, to));
+  PetscCall(level->ops->prolong_modes(&level->view, add, s->values, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,9 +143,9 @@ static PetscErrorCode ViewVolumes(void *data, PetscViewer viewer)
   MatInfo        info;
 
   PetscFunctionBegin;
-  PetscCall(MatGetInfo(v->T, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "finite volumes: %" PetscInt_FMT " cells, %.0f entries, solved by\n", v->level->mesh->ncell,
-                                   (double)info.nz_used));
+  PetscCall(MatGetInfo(v->solver.A, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "finite volumes: %" PetscInt_FMT " cells, %.0f entries, solved by\n",
+                                   v->solver.level->mesh->ncell, (double)info.nz_used));
   PetscCall(KSPView(v->solver.ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,22 +155,12 @@ static PetscErrorCode DestroyVolumes(void *data)
   Volumes *v = data;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&v->solver.ksp));
-  PetscCall(MatDestroy(&v->T));
+  PetscCall(VpCoarseSolverDestroy(&v->solver));
   PetscCall(MatDestroy(&v->P));
-  PetscCall(VecDestroy(&v->b));
-  PetscCall(VecDestroy(&v->x));
   PetscCall(VecDestroy(&v->modes));
-  PetscCall(MatNullSpaceDestroy(&v->constants));
-  if (v->outer) PetscCall(v->level->backend->release(v->outer));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const VpCoarseOps VpCoarseVolumes = {.create = CreateVolumes,
-                                     .solve = SolveVolumes,
-                                     .view = ViewVolumes,
-                                     .destroy = DestroyVolumes,
-                                     .get_ksp = VpCoarseSolverGetKSP,
-                                     .stopped = VpCoarseSolverStopped,
-                                     .meet = MeetKSP};
+const VpCoarseOps VpCoarseVolumes = {
+  .create = CreateVolumes, .solve = SolveVolumes, .view = ViewVolumes, .destroy = DestroyVolumes, .solver = PETSC_TRUE, .meet = MeetKSP};
