@@ -22,21 +22,13 @@ typedef struct {
 
 static PetscErrorCode MultiplyLevel(Mat A, Vec x, Vec y)
 {
-  Steps      *s;
-  VpLevel     level;
-  const void *values;
-  void       *to;
-  VpGhosts    ghosts;
+  Steps *s;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &s));
-  level = s->solver.level;
   PetscCall(VpCoarseEnter(&s->solver, x, s->z));
-  PetscCall(VpVectorReadBegin(s->z, VP_GHOST_FACE, &values, &ghosts));
-  PetscCall(VpVectorWrite(s->product, VP_GHOST_NONE, &to));
-  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, values, ghosts, NULL, to));
+  PetscCall(VpVectorResidual(s->z, VP_GHOST_FACE, NULL, s->product));
   PetscCall(VpVectorArrive(s->z));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(VpCoarseLeave(&s->solver, s->product, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

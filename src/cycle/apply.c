@@ -143,21 +143,12 @@ static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork wor
 /* On all leaves: x = P S P^T b by finite volumes. The levels get b - A x. */
 static PetscErrorCode CorrectLeaves(VpCycle cycle)
 {
-  const VpLevel level = cycle->leaves.level;
-  const void   *x, *b;
-  void         *r;
-  VpGhosts      ghosts;
-
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
   PetscCall(VpVectorZero(cycle->leaves.x));
   PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->leaves.b, cycle->leaves.x));
   PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
-  PetscCall(VpVectorReadBegin(cycle->leaves.x, level->reads, &x, &ghosts));
-  PetscCall(VpVectorReadBegin(cycle->leaves.b, VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpVectorWrite(cycle->leaves.in, VP_GHOST_NONE, &r));
-  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, ghosts, b, r));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(VpVectorResidual(cycle->leaves.x, cycle->leaves.level->reads, cycle->leaves.b, cycle->leaves.in));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

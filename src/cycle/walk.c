@@ -13,20 +13,9 @@ static PetscErrorCode SmoothLevel(const VpCycleLevel *at, PetscInt count, PetscB
 /* r = b - A x. Fetches all ghosts of x, because the prolongation will add to them. */
 static PetscErrorCode ComputeResidual(VpCycleLevel *at)
 {
-  const VpLevel level = at->level;
-  const void   *x, *b;
-  void         *r;
-  VpGhosts      ghosts;
-
   PetscFunctionBegin;
-  if (!at->r) PetscCall(VpVectorCreate(level, 1, "residual", &at->r));
-  PetscCall(VpVectorReadBegin(at->x, VP_GHOST_ALL, &x, &ghosts));
-  PetscCall(VpVectorReadBegin(at->b, VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpVectorWrite(at->r, VP_GHOST_NONE, &r));
-  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, ghosts, b, r));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
+  if (!at->r) PetscCall(VpVectorCreate(at->level, 1, "residual", &at->r));
+  PetscCall(VpVectorResidual(at->x, VP_GHOST_ALL, at->b, at->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -240,3 +240,21 @@ PetscErrorCode VpVectorSetState(VpVector v, const VpVectorState *state)
   v->state = *state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode VpVectorResidual(VpVector x, VpGhostKind kind, VpVector b, VpVector r)
+{
+  const VpLevel level = x->level;
+  const void   *values, *right = NULL;
+  void         *to;
+  VpGhosts      ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(x, kind, &values, &ghosts));
+  if (b) PetscCall(VpVectorReadBegin(b, VP_GHOST_NONE, &right, NULL));
+  PetscCall(VpVectorWrite(r, VP_GHOST_NONE, &to));
+  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
+  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, values, ghosts, right, to));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -76,6 +76,8 @@ PetscErrorCode VpVectorAbandon(VpVector);
 PetscErrorCode VpVectorGetState(VpVector, VpVectorState *);
 PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);
 
+/* r = b - A x by the level's operator, or A x if b is NULL. It reads the ghosts of x of that kind. */
+PetscErrorCode VpVectorResidual(VpVector x, VpGhostKind, VpVector b, VpVector r);
 /* Convert own values from and to outer vectors, which are in double precision and the orthonormal basis. */
 /* v = scale r. */
 PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
