@@ -29,8 +29,8 @@ static void SetRobin(Numbers *to, int side)
 
     if (!VpIsCondition(kind) || VpConditions[kind].given != VP_GIVEN_FLUX) continue;
     for (int i = 0; i < face; i++, flux++) sum += to->weight[i % to->n] * (dim == 3 ? to->weight[i / to->n] : 1) * *flux;
-    to->robin[at] = VpConditions[kind].alpha * VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum /
-                    VpGeometryArea(mesh->geometry, cell, side) * to->problem->metric->shares[cell];
+    to->robin[at] = VpDomainAlpha(mesh->geometry->domain, mesh->neighbor[at]) * sum / VpGeometryArea(mesh->geometry, cell, side) *
+                    to->problem->metric->shares[cell];
   }
 }
 

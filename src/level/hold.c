@@ -1,5 +1,5 @@
-/* The hold of cells: how strongly they are coupled to what fixes u. A constant on a group of cells is no solution of -div(a grad u) = 0
-   only because the group is coupled to other cells and, through these, to a side that holds constants (Dirichlet, Robin) or to the
+/* The hold of cells: how strongly they are coupled to what fixes u. A constant on a set of cells is no solution of -div(a grad u) = 0
+   only because the set is coupled to other cells and, through these, to a side that holds constants (Dirichlet, Robin) or to the
    reaction. The width of a path there is the weakest coupling on it. The hold of a cell is the width of the widest path. If the hold is far
    below the cell's own a/h^2, as beyond an insulating layer, rounding errors hide it:
 
@@ -33,13 +33,13 @@ static PetscReal HoldThrough(const Holds *h, int32_t cell, int32_t beyond, int s
 
 static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
 {
-  const VpDomain     domain = h->mesh->geometry->domain;
-  const int32_t      beyond = VpMeshNeighbor(h->mesh, cell, side);
-  const PetscReal    size = VpGeometrySize(h->mesh->geometry, cell, side / 2);
-  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
+  const VpDomain  domain = h->mesh->geometry->domain;
+  const int32_t   beyond = VpMeshNeighbor(h->mesh, cell, side);
+  const PetscReal size = VpGeometrySize(h->mesh->geometry, cell, side / 2);
 
   if (beyond >= 0) return HoldThrough(h, cell, beyond, side);
-  return h->strength[side / 2][cell] * PetscMin(1, is->penalty + is->alpha * VpDomainAlpha(domain, beyond) * size);
+  return h->strength[side / 2][cell] *
+         (PetscReal)PetscMin(1, VpConditionGamma(VpDomainSide(domain, beyond), 1, VpDomainAlpha(domain, beyond) * size));
 }
 
 static void WidenHold(const Holds *h, int32_t cell, PetscReal width, PetscBool *changed)

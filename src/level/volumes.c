@@ -43,13 +43,13 @@ static void AddBeyond(VpLevel level, int32_t cell, int side, int32_t beyond, Sid
 
 static void AddBoundary(VpLevel level, int32_t cell, int side, int32_t beyond, Side *s)
 {
-  const VpGeometry   g = level->mesh->geometry;
-  const VpCondition *is = &VpConditions[VpDomainSide(g->domain, beyond)];
-  const double       half = 2 * ConductanceAt(level, cell, side, VpGeometryArea(g, cell, side));
-  const double       r = half / 2 * is->alpha * VpLevelAlpha(level, cell, side, beyond) * VpGeometrySize(g, cell, side / 2);
+  const VpGeometry g = level->mesh->geometry;
+  const PetscBool  given = (PetscBool)(VpConditions[VpDomainSide(g->domain, beyond)].given == VP_GIVEN_VALUE);
+  const double     half = 2 * ConductanceAt(level, cell, side, VpGeometryArea(g, cell, side));
+  const double     r = half / 2 * VpLevelAlpha(level, cell, side, beyond) * VpGeometrySize(g, cell, side / 2);
 
-  s->own = is->penalty > 0 ? 0 : half / (half + r);
-  s->fixed = is->penalty > 0 ? half : s->own * r;
+  s->own = given ? 0 : half / (half + r);
+  s->fixed = given ? half : s->own * r;
 }
 
 static Side SideOf(VpLevel level, int32_t cell, int side)

@@ -12,12 +12,10 @@ const VpCondition VpConditions[] = {
 
 VpFaceTerms VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
-  const VpCondition *is = &VpConditions[side];
-
   if (side == VP_SIDE_INTERIOR) return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
-  if (side == VP_SIDE_LEVEL_END) /* the own part of the form between the cell's parent and what lies beyond */
+  if (side == VP_SIDE_LEVEL_END) /* the diagonal part of the form between the cell's parent and what lies beyond */
     return (VpFaceTerms){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
-  return (VpFaceTerms){a, is->penalty * penalty * 2 / h + is->alpha * h_beyond, is->mean};
+  return (VpFaceTerms){a, VpConditionGamma(side, penalty * 2 / h, h_beyond), VpConditions[side].mean};
 }
 
 double VpDirichletGamma(int degree, double penalty)

@@ -29,10 +29,15 @@ static inline int VpIsCondition(VpSide side)
 {
   return side > VP_SIDE_INTERIOR && side < VP_SIDE_MIXED;
 }
+/* gamma of a condition's form, from what it is for a condition that gives u, and the side's own number. 0 where a side has no condition */
+static inline long double VpConditionGamma(VpSide side, long double given, long double alpha)
+{
+  return VpConditions[side].penalty * given + VpConditions[side].alpha * alpha;
+}
 /* whether the side's form vanishes for constants */
 static inline int VpKeepsConstants(VpSide side)
 {
-  return VpIsCondition(side) && VpConditions[side].penalty == 0 && VpConditions[side].alpha == 0;
+  return VpIsCondition(side) && VpConditionGamma(side, 1, 1) == 0;
 }
 /* whether constants have the eigenvalue 0 on a line or a patch with these two ends */
 static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
