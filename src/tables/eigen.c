@@ -5,24 +5,13 @@
 #include <float.h>
 #include <petscblaslapack.h>
 
-/* Makes A_pq = 0 by a rotation of rows and columns p and q of A, and rotates rows p and q of Q likewise. */
-static void RotateRows(int r, int N, int stride, int p, int q, Real A[], Real Q[])
+/* Rotates n pairs x, y of numbers that are `stride` apart. */
+static void RotatePairs(int n, int stride, Real c, Real s, Real *x, Real *y)
 {
-  Real *Ap = A + (size_t)p * stride, *Aq = A + (size_t)q * stride, *Qp = Q + (size_t)p * stride, *Qq = Q + (size_t)q * stride;
-  Real  cot = (Aq[q] - Ap[p]) / (2 * Ap[q]), t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
-  Real  c = 1 / sqrtl(t * t + 1), s = t * c;
+  for (int k = 0; k < n; k++, x += stride, y += stride) {
+    const Real old = *x;
 
-  for (int k = 0; k < r; k++) {
-    Real *Ak = A + (size_t)k * stride, x = Ak[p], y = Ak[q];
-    Ak[p] = c * x - s * y, Ak[q] = s * x + c * y;
-  }
-  for (int k = 0; k < r; k++) {
-    Real x = Ap[k], y = Aq[k];
-    Ap[k] = c * x - s * y, Aq[k] = s * x + c * y;
-  }
-  for (int k = 0; k < N; k++) {
-    Real x = Qp[k], y = Qq[k];
-    Qp[k] = c * x - s * y, Qq[k] = s * x + c * y;
+    *x = c * old - s * *y, *y = s * old + c * *y;
   }
 }
 
@@ -36,9 +25,16 @@ void VpJacobi(int r, int N, int stride, Real A[], Real Q[])
     off = 0;
     for (int p = 0; p < r; p++) {
       for (int q = p + 1; q < r; q++) {
-        if (fabsl(A[(size_t)p * stride + q]) <= LDBL_EPSILON / 4 * top) continue;
-        off = fmaxl(off, fabsl(A[(size_t)p * stride + q]));
-        RotateRows(r, N, stride, p, q, A, Q);
+        Real *Ap = A + (size_t)p * stride, *Aq = A + (size_t)q * stride, cot, t, c;
+
+        if (fabsl(Ap[q]) <= LDBL_EPSILON / 4 * top) continue;
+        off = fmaxl(off, fabsl(Ap[q]));
+        cot = (Aq[q] - Ap[p]) / (2 * Ap[q]); /* of the rotation of rows and columns p and q after which A_pq is 0 */
+        t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
+        c = 1 / sqrtl(t * t + 1);
+        RotatePairs(r, stride, c, t * c, A + p, A + q);
+        RotatePairs(r, 1, c, t * c, Ap, Aq);
+        RotatePairs(N, 1, c, t * c, Q + (size_t)p * stride, Q + (size_t)q * stride);
       }
     }
   }

@@ -216,24 +216,27 @@ static PetscErrorCode NumberTrees(Cells *c, VpUserGrid *grid, PetscInt total, Pe
 /* Finds the places of own cells. Meanwhile each rank has the vertices of all ranks' cells. */
 static PetscErrorCode FindPlaces(Cells *c, VpUserGrid *grid)
 {
-  PetscInt    total, *corner, before = 0;
-  VpPlace    *place, first = {.axis = {0, 1, 2}};
-  PetscMPIInt root;
-  const char *why;
+  VpUserLattice l = {.dim = c->dim};
+  PetscInt     *corner, before = 0;
+  VpPlace       first = {.axis = {0, 1, 2}};
+  PetscMPIInt   root;
 
   PetscFunctionBegin;
   PetscCall(VpFirstRank(grid->comm, (PetscBool)(grid->ncell > 0), &root));
   PetscCheck(root < INT_MAX, grid->comm, PETSC_ERR_SUP, "DMConvert(): the DMPLEX has no cells");
   if (grid->ncell) ChooseDirections(c, grid, &first);
   PetscCallMPI(MPI_Bcast(&first, sizeof(first), MPI_BYTE, root, grid->comm));
-  PetscCall(VpGatherAll(grid->comm, grid->ncell, (size_t)c->corners * sizeof(PetscInt), c->corner, &total, &corner));
+  PetscCall(VpGatherAll(grid->comm, grid->ncell, (size_t)c->corners * sizeof(PetscInt), c->corner, &l.n, &corner));
   PetscCallMPI(MPI_Scan(&grid->ncell, &before, 1, MPIU_INT, MPI_SUM, grid->comm));
-  PetscCall(PetscMalloc1(total, &place));
-  place[0] = first;
-  PetscCall(VpPlaceCells(c->dim, total, corner, place, grid->n, grid->periodic, &why));
-  PetscCall(PetscArraycpy(grid->place, place + before - grid->ncell, grid->ncell));
-  PetscCall(PetscFree(place));
-  if (why) PetscCall(NumberTrees(c, grid, total, before - grid->ncell, corner));
+  PetscCall(PetscMalloc1(l.n, &l.place));
+  l.corner = corner;
+  l.place[0] = first;
+  PetscCall(VpPlaceCells(&l));
+  PetscCall(PetscArraycpy(grid->n, l.size, 3));
+  PetscCall(PetscArraycpy(grid->periodic, l.periodic, 3));
+  PetscCall(PetscArraycpy(grid->place, l.place + before - grid->ncell, grid->ncell));
+  PetscCall(PetscFree(l.place));
+  if (l.why) PetscCall(NumberTrees(c, grid, l.n, before - grid->ncell, corner));
   else PetscCall(PetscFree(corner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,16 +7,6 @@ typedef struct {
   PetscInt vertex[4], cell, side; /* vertices in ascending order */
 } Side;
 
-typedef struct {
-  int             dim, corners;
-  PetscInt        n;
-  const PetscInt *corner; /* [n][corners] */
-  PetscInt       *next;   /* [n][2 dim] cell and side beyond, 2 dim cell + side; -1: none */
-  VpPlace        *place;
-  PetscBool      *placed;
-  const char     *why;
-} Lattice;
-
 int VpPlaceIndex(const VpPlace *p, int dim, int n, int i)
 {
   const int stride[3] = {1, n, n * n};
@@ -52,7 +42,7 @@ static PetscBool HaveSameVertices(const Side *a, const Side *b)
 }
 
 /* Finds the cells beyond sides. */
-static PetscErrorCode JoinSides(Lattice *l)
+static PetscErrorCode JoinSides(VpUserLattice *l)
 {
   const int sides = 2 * l->dim;
   Side     *all;
@@ -65,8 +55,8 @@ static PetscErrorCode JoinSides(Lattice *l)
     all[i].cell = i / sides;
     all[i].side = i % sides;
     l->next[i] = -1;
-    for (int c = 0; c < l->corners; c++) {
-      if ((c >> (i % sides) / 2 & 1) == i % 2) all[i].vertex[count++] = l->corner[i / sides * l->corners + c];
+    for (int c = 0; c < 1 << l->dim; c++) {
+      if ((c >> (i % sides) / 2 & 1) == i % 2) all[i].vertex[count++] = l->corner[(i / sides << l->dim) + c];
     }
     qsort(all[i].vertex, (size_t)count, sizeof(PetscInt), ByNumber);
   }
@@ -82,26 +72,26 @@ static PetscErrorCode JoinSides(Lattice *l)
 }
 
 /* the corner of a cell with this vertex, or -1 */
-static int FindCorner(const Lattice *l, PetscInt cell, PetscInt vertex)
+static int FindCorner(const VpUserLattice *l, PetscInt cell, PetscInt vertex)
 {
-  int corner = l->corners - 1;
+  int corner = (1 << l->dim) - 1;
 
-  while (corner >= 0 && l->corner[cell * l->corners + corner] != vertex) corner--;
+  while (corner >= 0 && l->corner[(cell << l->dim) + corner] != vertex) corner--;
   return corner;
 }
 
 /* *to = the place that the cell beyond a side of a placed cell has, and the number of that cell. Returns -1 if there is none, or no place
    for it. side: of the place */
-static PetscInt PlaceBeyond(Lattice *l, PetscInt cell, int side, VpPlace *to)
+static PetscInt PlaceBeyond(VpUserLattice *l, PetscInt cell, int side, VpPlace *to)
 {
   const VpPlace  *own = &l->place[cell];
   const int       d = side / 2, upper = side % 2;
   const PetscInt  beyond = l->next[cell * 2 * l->dim + VpPlaceSide(own, side)], next = beyond / (2 * l->dim), *corner;
-  const PetscInt *vertex = l->corner + cell * l->corners;
+  const PetscInt *vertex = l->corner + (cell << l->dim);
   int             first;
 
   if (beyond < 0) return -1;
-  corner = l->corner + next * l->corners;
+  corner = l->corner + (next << l->dim);
   *to = *own;
   to->at[d] += upper ? 1 : -1;
   to->axis[d] = (int8_t)(beyond % (2 * l->dim) / 2);
@@ -124,7 +114,7 @@ static PetscInt PlaceBeyond(Lattice *l, PetscInt cell, int side, VpPlace *to)
 }
 
 /* Places all cells that are connected with the first one. */
-static PetscErrorCode PlaceConnected(Lattice *l)
+static PetscErrorCode PlaceConnected(VpUserLattice *l)
 {
   PetscInt *queue, count = 1;
 
@@ -149,7 +139,7 @@ static PetscErrorCode PlaceConnected(Lattice *l)
 }
 
 /* Calls what() for every pair of neighbours with by how much the lattice places the second one elsewhere than the first one expects. */
-static void ForEachGap(Lattice *l, void (*what)(Lattice *, const PetscInt gap[3], PetscInt size[3]), PetscInt size[3])
+static void ForEachGap(VpUserLattice *l, void (*what)(VpUserLattice *, const PetscInt gap[3]))
 {
   for (PetscInt i = 0; i < l->n * 2 * l->dim && !l->why; i++) {
     VpPlace        to;
@@ -161,22 +151,22 @@ static void ForEachGap(Lattice *l, void (*what)(Lattice *, const PetscInt gap[3]
       if (to.axis[d] != l->place[next].axis[d] || to.flip[d] != l->place[next].flip[d])
         l->why = "around some vertices there are more or fewer of them than in a lattice";
     }
-    what(l, gap, size);
+    what(l, gap);
   }
 }
 
 /* the least gap that goes along one direction alone */
-static void FindPeriod(Lattice *l, const PetscInt gap[3], PetscInt size[3])
+static void FindPeriod(VpUserLattice *l, const PetscInt gap[3])
 {
   for (int d = 0; d < 3; d++) {
-    if (gap[d] && gap[0] + gap[1] + gap[2] == gap[d] && (!size[d] || gap[d] < size[d])) size[d] = gap[d];
+    if (gap[d] && gap[0] + gap[1] + gap[2] == gap[d] && (!l->size[d] || gap[d] < l->size[d])) l->size[d] = gap[d];
   }
 }
 
-static void CheckPeriod(Lattice *l, const PetscInt gap[3], PetscInt size[3])
+static void CheckPeriod(VpUserLattice *l, const PetscInt gap[3])
 {
   for (int d = 0; d < 3; d++) {
-    if (gap[d] && (!size[d] || gap[d] % size[d])) l->why = "around some vertices there are more or fewer of them than in a lattice";
+    if (gap[d] && (!l->size[d] || gap[d] % l->size[d])) l->why = "around some vertices there are more or fewer of them than in a lattice";
   }
 }
 
@@ -190,10 +180,11 @@ int VpComparePlaces(const void *a, const void *b)
   return 0;
 }
 
-/* Counts places from 0 on. size: the periods, or 0; becomes the number of places */
-static PetscErrorCode CountPlaces(Lattice *l, PetscInt size[3])
+/* Counts places from 0 on. Requires: the size is the period, or 0 */
+static PetscErrorCode CountPlaces(VpUserLattice *l)
 {
-  VpPlace *copy;
+  PetscInt *size = l->size;
+  VpPlace  *copy;
 
   PetscFunctionBegin;
   for (int d = 0; d < l->dim; d++) {
@@ -218,23 +209,18 @@ static PetscErrorCode CountPlaces(Lattice *l, PetscInt size[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPlaceCells(int dim, PetscInt n, const PetscInt corner[], VpPlace place[], PetscInt size[3], PetscBool periodic[3],
-                            const char **why)
+PetscErrorCode VpPlaceCells(VpUserLattice *l)
 {
-  Lattice l = {.dim = dim, .corners = 1 << dim, .n = n, .corner = corner, .place = place};
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n * 2 * dim + 1, &l.next));
-  PetscCall(PetscCalloc1(n + 1, &l.placed));
-  PetscCall(JoinSides(&l));
-  if (!l.why) PetscCall(PlaceConnected(&l));
-  for (int d = 0; d < 3; d++) size[d] = 0;
-  ForEachGap(&l, FindPeriod, size);
-  ForEachGap(&l, CheckPeriod, size);
-  for (int d = 0; d < 3; d++) periodic[d] = (PetscBool)(size[d] > 0);
-  if (!l.why) PetscCall(CountPlaces(&l, size));
-  PetscCall(PetscFree(l.next));
-  PetscCall(PetscFree(l.placed));
-  *why = l.why;
+  PetscCall(PetscMalloc1(l->n * 2 * l->dim + 1, &l->next));
+  PetscCall(PetscCalloc1(l->n + 1, &l->placed));
+  PetscCall(JoinSides(l));
+  if (!l->why) PetscCall(PlaceConnected(l));
+  ForEachGap(l, FindPeriod);
+  ForEachGap(l, CheckPeriod);
+  for (int d = 0; d < 3; d++) l->periodic[d] = (PetscBool)(l->size[d] > 0);
+  if (!l->why) PetscCall(CountPlaces(l));
+  PetscCall(PetscFree(l->next));
+  PetscCall(PetscFree(l->placed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

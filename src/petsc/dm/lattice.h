@@ -16,7 +16,17 @@ static inline int VpPlaceSide(const VpPlace *p, int side)
 }
 /* Compares structs that begin with a place at[3] by z, then y, then x, for qsort(). */
 int VpComparePlaces(const void *, const void *);
-/* Places n cells with the vertices corner[n][2^dim], x fastest. place[0] holds axis and flip of the first cell. size: number of places in
-   every direction, 1 beyond dim; periodic: the last one is followed by the first one. *why: NULL, or why the cells form no lattice */
-PetscErrorCode VpPlaceCells(int dim, PetscInt n, const PetscInt corner[], VpPlace place[], PetscInt size[3], PetscBool periodic[3],
-                            const char **why);
+/* cells that may form a lattice */
+typedef struct {
+  int             dim;
+  PetscInt        n;
+  const PetscInt *corner;      /* [n][2^dim] vertices of the cells, x fastest */
+  VpPlace        *place;       /* [n] */
+  PetscInt       *next;        /* [n][2 dim] cell and side beyond, 2 dim cell + side; -1: none */
+  PetscBool      *placed;      /* [n] */
+  PetscInt        size[3];     /* number of places in every direction, 1 beyond dim */
+  PetscBool       periodic[3]; /* The last place is followed by the first one. */
+  const char     *why;         /* NULL, or why the cells form no lattice */
+} VpUserLattice;
+/* Sets the last three members and the places. Requires: dim, n and corner are set, and axis and flip of the first cell. */
+PetscErrorCode VpPlaceCells(VpUserLattice *);
