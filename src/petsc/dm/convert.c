@@ -138,26 +138,13 @@ static PetscErrorCode SetPeriodic(DM dm, const VpUserGrid *grid)
 /* Gives the cells, whose boxes are the places of a lattice, the map that takes them to where the mesh has them. */
 static PetscErrorCode SetNodes(DM dm, const VpUserGrid *grid)
 {
-  const PetscInt each = VpMapNodes(grid->dim, grid->order) * grid->dim;
-  const double   all = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2] * (double)each;
-  Vec            nodes;
+  PetscInt *place;
 
   PetscFunctionBegin;
-  PetscCheck(all <= (double)PETSC_MAX_INT, grid->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "DMConvert(): the lattice of the cells has %g coordinates, more than PetscInt counts (--with-64-bit-indices)", all);
-  PetscCall(VecCreate(grid->comm, &nodes));
-  PetscCall(VecSetBlockSize(nodes, each));
-  PetscCall(VecSetSizes(nodes, PETSC_DECIDE, (PetscInt)all));
-  PetscCall(VecSetType(nodes, VECSTANDARD));
-  for (PetscInt i = 0; i < grid->ncell; i++) {
-    const PetscInt *at = grid->cell[i].at, place = (at[2] * grid->n[1] + at[1]) * grid->n[0] + at[0];
-
-    PetscCall(VecSetValuesBlocked(nodes, 1, &place, grid->node + i * each, INSERT_VALUES));
-  }
-  PetscCall(VecAssemblyBegin(nodes));
-  PetscCall(VecAssemblyEnd(nodes));
-  PetscCall(DMVPatchDGSetMapLattice(dm, grid->n, grid->order, nodes));
-  PetscCall(VecDestroy(&nodes));
+  PetscCall(PetscMalloc1(grid->ncell, &place));
+  for (PetscInt i = 0; i < grid->ncell; i++) place[i] = BoxOf(grid, 1, grid->cell[i].at);
+  PetscCall(DMVPatchDGSetMapLattice(dm, grid->n, grid->order, grid->ncell, place, grid->node));
+  PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

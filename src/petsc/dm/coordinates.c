@@ -68,10 +68,7 @@ static PetscErrorCode CreateCorners(DM dm, Vec *coordinates)
   PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)dm), coordinates));
-  PetscCall(VecSetSizes(*coordinates, (PetscInt)mesh->nown * corners * dim, PETSC_DETERMINE));
-  PetscCall(VecSetBlockSize(*coordinates, dim));
-  PetscCall(VecSetType(*coordinates, VECSTANDARD));
+  PetscCall(VpVecCreate(mesh->comm, VECSTANDARD, dim, (PetscInt)mesh->nown * corners * dim, PETSC_DETERMINE, coordinates));
   PetscCall(VecGetArrayWrite(*coordinates, &x));
   for (int32_t cell = 0; cell < mesh->nown; cell++)
     VpGeometryEvaluate(mesh->geometry, cell, (int[]){2, 2, dim == 3 ? 2 : 1}, (const double *const[]){end, end, end},

@@ -108,8 +108,9 @@ PetscErrorCode DMVPatchDGReadMesh(DM, const char file[]); /* convert.c: gives a 
 PetscInt       VpDomainDimension(VPatchDGDomain);         /* the dimension that a domain with a name has; 0: any */
 PetscErrorCode DMVPatchDGMapOptions(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckMapAgrees(DM); /* Ensures: an error on all ranks unless ranks have the same map. */
-/* map.c: sets the map by the nodes [places, x fastest][(order+1)^dim][dim] of a lattice, which it references */
-PetscErrorCode DMVPatchDGSetMapLattice(DM, const PetscInt lattice[3], int order, Vec nodes);
+/* map.c: sets the map by the nodes of a lattice's places. place [n], node [n][(order+1)^dim][dim]: those that this rank gives, x fastest */
+PetscErrorCode DMVPatchDGSetMapLattice(DM, const PetscInt lattice[3], int order, PetscInt n, const PetscInt place[],
+                                       const PetscReal node[]);
 /* degree of the map's polynomials */
 static inline PetscInt DMVPatchDGMapDegree(DM dm)
 {

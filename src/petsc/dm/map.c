@@ -117,12 +117,23 @@ PetscErrorCode DMVPatchDGSetMapCoordinates(DM dm, Vec nodes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGSetMapLattice(DM dm, const PetscInt lattice[3], int order, Vec nodes)
+PetscErrorCode DMVPatchDGSetMapLattice(DM dm, const PetscInt lattice[3], int order, PetscInt n, const PetscInt place[],
+                                       const PetscReal node[])
 {
-  const VpMapSettings new = {.by = VP_MAP_LATTICE, .nodes = nodes, .lattice = {lattice[0], lattice[1], lattice[2]}, .order = order};
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt each = VpMapNodes((int)dm->dim, order) * dm->dim;
+  const double   all = (double)lattice[0] * (double)lattice[1] * (double)lattice[2] * (double)each;
+  VpMapSettings new = {.by = VP_MAP_LATTICE, .lattice = {lattice[0], lattice[1], lattice[2]}, .order = order};
 
   PetscFunctionBegin;
+  PetscCheck(all <= (double)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The maps of the mesh's cells have %g coordinates, more than PetscInt counts (--with-64-bit-indices)", all);
+  PetscCall(VpVecCreate(comm, VECSTANDARD, each, PETSC_DECIDE, (PetscInt)all, &new.nodes));
+  PetscCall(VecSetValuesBlocked(new.nodes, n, place, node, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(new.nodes));
+  PetscCall(VecAssemblyEnd(new.nodes));
   PetscCall(StoreMap(dm, &new));
+  PetscCall(VecDestroy(&new.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,10 +171,7 @@ PetscErrorCode DMVPatchDGGetMapCoordinates(DM dm, Vec *nodes)
   each = VpMapNodes(mesh->dim, degree) * mesh->dim;
   for (int d = 0; d < 3; d++) n[d] = d < mesh->dim ? degree + 1 : 1;
   VpGaussLobatto(degree, x);
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)dm), nodes));
-  PetscCall(VecSetSizes(*nodes, (PetscInt)mesh->nown * each, PETSC_DETERMINE));
-  PetscCall(VecSetBlockSize(*nodes, mesh->dim));
-  PetscCall(VecSetType(*nodes, VECSTANDARD));
+  PetscCall(VpVecCreate(PetscObjectComm((PetscObject)dm), VECSTANDARD, mesh->dim, (PetscInt)mesh->nown * each, PETSC_DETERMINE, nodes));
   PetscCall(VecGetArrayWrite(*nodes, &to));
   for (int32_t c = 0; c < mesh->nown; c++)
     VpGeometryEvaluate(mesh->geometry, c, n, (const double *const[]){x, x, x}, to + (size_t)c * (size_t)each, NULL);
@@ -233,12 +241,23 @@ static PetscErrorCode FindKind(DM dm, const char name[], const VpMapKind **kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool AreAllowed(const VpMapKind *kind, const PetscReal number[])
+{
+  PetscBool all = (PetscBool)(!kind->rises || number[1] > number[0]);
+
+  for (int i = 0; i < kind->numbers; i++) {
+    const double x = number[i], *range = kind->range[i];
+
+    all = (PetscBool)(all && (kind->whole[i] ? x >= range[0] && x <= range[1] && x == floor(x) : x > range[0] && x < range[1]));
+  }
+  return all;
+}
+
 /* Ensures: an error unless the n numbers are allowed. */
 static PetscErrorCode CheckNumbers(DM dm, const VpMapKind *kind, PetscInt n, const PetscReal number[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
   const char    *what = kind->trees ? "domain" : "map";
-  PetscBool      finite = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCheck(!kind->dim || kind->dim == DMVPatchDGDim(dm), comm, PETSC_ERR_ARG_INCOMP,
@@ -247,8 +266,7 @@ static PetscErrorCode CheckNumbers(DM dm, const VpMapKind *kind, PetscInt n, con
   PetscCheck(n <= kind->numbers && n >= kind->numbers - kind->optional, comm, PETSC_ERR_ARG_SIZ,
              "-dm_vpatchdg_%s %s needs %d number%s (-dm_vpatchdg_%s_parameters a,b,...), %s; there are %" PetscInt_FMT, what, kind->name,
              kind->numbers, kind->numbers == 1 ? "" : "s", what, kind->words, n);
-  for (PetscInt i = 0; i < kind->numbers; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanReal(number[i]));
-  PetscCheck(finite && kind->allows(number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_%s_parameters %g%s: for %s it is %s", what,
+  PetscCheck(AreAllowed(kind, number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_%s_parameters %g%s: for %s it is %s", what,
              (double)number[0], kind->numbers > 1 ? ",..." : "", kind->name, kind->words);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

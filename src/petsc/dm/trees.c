@@ -21,29 +21,20 @@ PetscErrorCode DMVPatchDGStoreTrees(DM dm, PetscInt nvertex, PetscInt ntree, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts the nodes of trees, which are the same on all ranks, into a vector of the map. */
+/* Gives the map the nodes of trees, which are the same on all ranks: each gives its own. */
 static PetscErrorCode SetNodes(DM dm, PetscInt ntree, int degree, const PetscReal node[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
-  const PetscInt each = VpMapNodes((int)dm->dim, degree) * dm->dim;
-  PetscInt       first, last;
-  PetscScalar   *to;
-  Vec            nodes;
+  PetscInt       n = PETSC_DECIDE, end, *tree;
 
   PetscFunctionBegin;
-  PetscCheck((double)ntree * (double)each <= (double)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " trees have %g coordinates, more than PetscInt counts (--with-64-bit-indices)", ntree,
-             (double)ntree * (double)each);
-  PetscCall(VecCreate(comm, &nodes));
-  PetscCall(VecSetBlockSize(nodes, each));
-  PetscCall(VecSetSizes(nodes, PETSC_DECIDE, ntree * each));
-  PetscCall(VecSetType(nodes, VECSTANDARD));
-  PetscCall(VecGetOwnershipRange(nodes, &first, &last));
-  PetscCall(VecGetArrayWrite(nodes, &to));
-  for (PetscInt i = first; i < last; i++) to[i - first] = node[i];
-  PetscCall(VecRestoreArrayWrite(nodes, &to));
-  PetscCall(DMVPatchDGSetMapLattice(dm, (PetscInt[]){ntree, 1, 1}, degree, nodes));
-  PetscCall(VecDestroy(&nodes));
+  PetscCall(PetscSplitOwnership(comm, &n, &ntree));
+  PetscCallMPI(MPI_Scan(&n, &end, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(PetscMalloc1(n, &tree));
+  for (PetscInt i = 0; i < n; i++) tree[i] = end - n + i;
+  node += (size_t)(end - n) * (size_t)(VpMapNodes((int)dm->dim, degree) * dm->dim);
+  PetscCall(DMVPatchDGSetMapLattice(dm, (PetscInt[]){ntree, 1, 1}, degree, n, tree, node));
+  PetscCall(PetscFree(tree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,7 +163,8 @@ PetscErrorCode DMVPatchDGSetTreeNumbers(DM dm, PetscInt n, const PetscReal numbe
              VPatchDGDomains[dg->domain]);
   if (!kind) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGSetMapOf(dm, kind, n, number));
-  ntree = kind->trees(dg->map.number);
+  ntree = kind->trees;
+  for (int i = 0; i < kind->numbers; i++) ntree *= kind->whole[i] ? (PetscInt)dg->map.number[i] : 1;
   PetscCall(PetscMalloc1(ntree << dm->dim, &corner));
   PetscCall(NumberVertices((int)dm->dim, kind, dg->map.number, ntree, corner, &nvertex));
   PetscCall(DMVPatchDGStoreTrees(dm, nvertex, ntree, corner));

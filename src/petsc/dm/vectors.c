@@ -116,9 +116,7 @@ static PetscErrorCode SetDeviceOps(Vec v)
 static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt rows, Vec *v)
 {
   PetscFunctionBegin;
-  PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, rows, PETSC_DETERMINE));
-  PetscCall(VecSetType(*v, dm->vectype));
+  PetscCall(VpVecCreate(comm, dm->vectype, 1, rows, PETSC_DETERMINE, v));
   PetscCall(VecSetDM(*v, dm));
   PetscCall(SetDeviceOps(*v));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -59,12 +59,14 @@ void           VpInterpolateValues(int dim, int n, int components, const double 
 /* A map with a name, of the unit square, of the unit cube, or of trees (dm/maps.c). */
 enum { VP_MAP_NUMBERS = VP_FORMULA_NUMBERS };
 typedef struct {
-  const char *name, *words;                 /* words: what the numbers are, with their defaults */
-  int         numbers, optional, dim;       /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
-  double      preset[VP_MAP_NUMBERS];       /* defaults of optional numbers */
-  PetscInt (*trees)(const double number[]); /* number of trees of a domain that has the name; NULL: a map of the unit square or cube */
-  PetscBool (*allows)(const double number[]);
-  VpFormula formula;                                                           /* of a map of the unit square or cube */
+  const char *name, *words;             /* words: what the numbers are, with their defaults */
+  int         numbers, optional, dim;   /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
+  double      preset[VP_MAP_NUMBERS];   /* defaults of optional numbers */
+  double      range[VP_MAP_NUMBERS][2]; /* between which numbers lie; `whole` ones are integers, and may also be an end of the range */
+  PetscBool   whole[VP_MAP_NUMBERS];
+  PetscBool   rises;   /* The second number is larger than the first. */
+  int         trees;   /* number of trees of a domain that has the name, times the whole number; 0: a map of the unit square or cube */
+  VpFormula   formula; /* of a map of the unit square or cube */
   void (*point)(int dim, const double x[], const double number[], double X[]); /* of trees */
 } VpMapKind;
 
@@ -224,6 +226,8 @@ PetscErrorCode DMVPatchDGGetNodes(DM, const VpBackend *, VpNodes *);
 /* Ensures: an error that names `what` if the DM is continuous. */
 PetscErrorCode DMVPatchDGCheckOfCells(DM, const char what[]);
 
+/* vecarray.c: creates a vector by the numbers of its entries on this rank and on all ranks (PETSC_DECIDE: by the other one) */
+PetscErrorCode VpVecCreate(MPI_Comm, VecType, PetscInt block, PetscInt local, PetscInt all, Vec *);
 /* vecarray.c: a rank's own values on a backend between Get and Restore. They are those of a vector, [own cells][n^dim], or of columns of a
    dense matrix with this layout. */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;

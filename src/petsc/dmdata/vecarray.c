@@ -40,6 +40,16 @@ static PetscErrorCode FindValues(VpValues *values, PetscMemType type, PetscObjec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpVecCreate(MPI_Comm comm, VecType type, PetscInt block, PetscInt local, PetscInt all, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  if (block > 1) PetscCall(VecSetBlockSize(*v, block));
+  PetscCall(VecSetSizes(*v, local, all));
+  PetscCall(VecSetType(*v, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpValues *values)
 {
   PetscMemType type;

@@ -33,10 +33,7 @@ PetscErrorCode VpPointVectorCreate(const VpField *field, VpGivenKind given, int 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscCheck(total <= (double)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "%.0f numbers at points are more than PetscInt counts: use a PETSc configured --with-64-bit-indices", total);
-  PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, (PetscInt)n, PETSC_DETERMINE));
-  PetscCall(VecSetBlockSize(*v, components));
-  PetscCall(VecSetType(*v, field->dm->vectype));
+  PetscCall(VpVecCreate(comm, field->dm->vectype, components, (PetscInt)n, PETSC_DETERMINE, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,9 +47,7 @@ static PetscErrorCode CombineVectors(Vec like)
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(like, &local));
   PetscCall(VecGetType(like, &type));
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)like), &f));
-  PetscCall(VecSetSizes(f, PetscMin(local, LONG), PETSC_DECIDE));
-  PetscCall(VecSetType(f, type));
+  PetscCall(VpVecCreate(PetscObjectComm((PetscObject)like), type, 1, PetscMin(local, LONG), PETSC_DECIDE, &f));
   PetscCall(VecDuplicate(f, &x));
   PetscCall(VecSet(f, 1));
   PetscCall(VecSet(x, 0));
