@@ -23,7 +23,7 @@ typedef struct {
      of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a backend never does. Requires: there are
      patches, no mode is VP_MODE_GIVEN, and steps with the same view, colour and n are always followed by the same ones. */
   PetscErrorCode (*sweep_all)(const VpView *, const VpStep *, VpGhosts, const void *b, void *const x[2], PetscBool *did);
-  /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A. ghost: x on ghosts.
+  /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's diagonal block of A. ghost: x on ghosts.
      Requires: no two of these cells share a side, and no side of these cells hangs. */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all interface patches, where xc is a vector of the coarser level */

@@ -50,7 +50,7 @@ PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void 
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
 PetscErrorCode VpMetricRowsDestroy(VpRows *);
 PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);
-/* y [n^dim] = column `at` of a cell's own block of A. Requires: rows of VpMetricRowsCreate() */
+/* y [n^dim] = column `at` of a cell's diagonal block of A. Requires: rows of VpMetricRowsCreate() */
 PetscErrorCode VpMetricColumn(const VpRows *, int32_t cell, int at, double y[]);
 void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
 void           VpRowSum(VpRow *, PetscInt column, double value); /* adds to the entry of an equal column, if there is one */

@@ -123,7 +123,7 @@ static void ApplyThroughFine(const Block *fine, const double form[], const doubl
   }
 }
 
-/* Turns the n rows [A, B], where A is [n][n] and B has `columns` - n columns, into [1, A^-1 B]: elimination with the largest pivot of each
+/* Replaces the n rows [A, B], where A is [n][n] and B has `columns` - n columns, by [1, A^-1 B]: elimination with the largest pivot of each
    column. */
 static void EliminateRows(int n, int columns, double rows[])
 {

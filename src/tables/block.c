@@ -1,4 +1,4 @@
-/* Diagonalises a cell's own block of the operator along one direction: the operator between functions that vanish on all other cells. */
+/* Diagonalises a cell's diagonal block of the operator along one direction: the operator of functions that vanish on all other cells. */
 #include "legendre.h"
 
 void VpBlockBuild(const VpBasis *b, const VpLineKey *key, double penalty, double F[], double B[], double lambda[])

@@ -102,7 +102,7 @@ static void LineCreate(const VpBasis *b, const VpFdmKey *key, VpSpace space, dou
 }
 
 /* Reduces Q [r][2n], whose rows are orthonormal, to a basis of the subspace where the constraints hold, and returns the new r. For each
-   constraint a reflection turns the rows until only the last row violates the constraint. Then that row is dropped. */
+   constraint a reflection mixes the rows so that only the last row violates the constraint. Then that row is dropped. */
 static int ConstrainRows(const Line *line, int r, Real Q[N2][N2])
 {
   int N = 2 * line->n;
@@ -131,7 +131,7 @@ static int ConstrainRows(const Line *line, int r, Real Q[N2][N2])
   return r;
 }
 
-/* Turns the orthonormal rows of Q [r][2n] into the eigenvectors of L on their span, with ascending lambda. */
+/* Replaces the orthonormal rows of Q [r][2n] by the eigenvectors of L on their span, with ascending lambda. */
 static void DiagonalizeRows(const Line *line, int r, Real Q[N2][N2], double lambda[])
 {
   int  N = 2 * line->n;

@@ -64,7 +64,7 @@ static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
 /* line.c: the form c (gamma [u][v] - mean (q_u [v] + [u] q_v)) of a face at a cell's side, where at a boundary q is the outward
    derivative, and between cells the difference of the two outward derivatives, which is twice the mean of the derivative along the
    normal. gamma and mean are 0 where a side has no form. A boundary condition is a case of it, whose alpha is h_beyond. Of
-   VP_SIDE_LEVEL_END it is the own part. */
+   VP_SIDE_LEVEL_END it is the diagonal part. */
 typedef struct {
   Real c, gamma, mean;
 } VpFaceTerms;

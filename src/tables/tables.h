@@ -96,15 +96,15 @@ typedef struct {
   double larger[2];   /* octaves by which the volume of the cell beyond, relative to its size, is larger than the cell's: 0 on boxes */
 } VpLineKey;
 /* Builds the operator D u + sum_s (g[s][0] V_s + g[s][1] Q_s) of a line.
-   D [n][n] is the cell's own part of M^-1 L, where L is the form of one direction, plus `reaction` times I. The caller has divided the
-   reaction by dim. V_s and Q_s are the traces of the cell beyond side s in reference scaling, V = sum_i value[1-s][i] u_i and Q = sum_i
+   D [n][n] is the cell's diagonal block of M^-1 L, where L is the form of one direction, plus `reaction` times I. The caller has divided
+   the reaction by dim. V_s and Q_s are the traces of the cell beyond side s in reference scaling, V = sum_i value[1-s][i] u_i and Q = sum_i
    slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], and zero unless the side is VP_SIDE_INTERIOR. Forms, with k = degree, -
    the cell and + the cell beyond:
 
      interior     H (gamma [u][v] - {u'}[v] - [u]{v'})     H = 2 a- a+/(a- + a+), gamma = penalty k(k+1)(1/h- + 1/h+)
                   If a volume is r times as large, r a+ takes the place of a+, and r h+ that of h+ in gamma and u+'.
      condition    a (gamma u v - mean (u'v + u v'))         conditions.def
-     level end    own part of the interior form            gamma = penalty k(k+1)(1/(2h-) + 1/h+), as of the cell's parent */
+     level end    diagonal part of the interior form       gamma = penalty k(k+1)(1/(2h-) + 1/h+), as of the cell's parent */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
 /* B [2][2]: the boundary key->side[s] of a cell acts like an equal cell beyond whose traces are B times the cell's own traces (V, Q) on
    side s. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
@@ -125,7 +125,7 @@ VP_HARMONIC_MEAN(static inline double VpHarmonicMean, double)
 /* gamma h of a Dirichlet side */
 double VpDirichletGamma(int degree, double penalty);
 
-/* Diagonalises the cell's own part without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
+/* Diagonalises the cell's diagonal block without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
 void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
 
 /* number of a line's coefficients that make its traces, in the orthonormal basis and in the basis of the cycle's levels */
@@ -169,8 +169,8 @@ VP_SIZE int VpLineSize(int n)
 {
   return VpLineSide(n, 2);
 }
-/* offsets of B [m][m] and lambda [m] in a table that begins with F [m][m]; sizes of the tables [numbers] of a cell's own block and of a
-   patch's problem along one direction */
+/* offsets of B [m][m] and lambda [m] in a table that begins with F [m][m]; sizes of the tables [numbers] of a cell's diagonal block and of
+   a patch's problem along one direction */
 VP_SIZE int VpBackAt(int m)
 {
   return m * m;

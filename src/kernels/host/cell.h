@@ -1,4 +1,4 @@
-/* Computes A x on one cell, one plane of rows at a time: every direction's own part and the traces of two neighbours. */
+/* Computes A x on one cell, one plane of rows at a time: every direction's diagonal block and the traces of two neighbours. */
 #pragma once
 #include "rows.h"
 

@@ -1,4 +1,4 @@
-/* Solves on single cells, each by the modes of its own block along every direction. */
+/* Solves on single cells, each by the modes of its diagonal block along every direction. */
 #include "cell.h"
 
 /* u = (M_z x M_y x M_x) u, where M is F (at = 0) or B (at = n^2) of the cell's tables */

@@ -214,13 +214,13 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
 
 int VpTreeColorAt(VpLattice L, const VpTreeColoring *colors, int32_t box, const int32_t vertex[])
 {
-  const VpHalvings *shape = VpHalvingsOf(L, box);
+  const VpHalvings *halvings = VpHalvingsOf(L, box);
   int               site = 0;
 
   for (int d = 0; d < L->domain->dim; d++) {
     const int32_t at = vertex[d];
 
-    site |= (at == 0 ? LOWER : at == 1 << shape->bits[d] ? UPPER : at % 2 ? ODD : EVEN) << colors->bits * d;
+    site |= (at == 0 ? LOWER : at == 1 << halvings->bits[d] ? UPPER : at % 2 ? ODD : EVEN) << colors->bits * d;
   }
   return colors->color[((size_t)box << colors->bits * L->domain->dim) + (size_t)site];
 }

@@ -17,11 +17,11 @@ void VpMapStar(int dim, const double x[], const double a[], double X[])
   const int kite = FindTree(dim, x, xi);
 
   for (int i = 0; i < 2; i++) {
-    const double turn = i * PETSC_PI / 2, middle = cos(PETSC_PI / a[0]), next = (kite + 1) % (int)a[0];
+    const double angle = i * PETSC_PI / 2, middle = cos(PETSC_PI / a[0]), next = (kite + 1) % (int)a[0];
 
-    X[i] = xi[0] * (1 - xi[1]) * middle * cos(2 * PETSC_PI * kite / a[0] - turn) +
-           xi[1] * (1 - xi[0]) * middle * cos(2 * PETSC_PI * next / a[0] - turn) +
-           xi[0] * xi[1] * cos(PETSC_PI * (2 * kite + 1) / a[0] - turn);
+    X[i] = xi[0] * (1 - xi[1]) * middle * cos(2 * PETSC_PI * kite / a[0] - angle) +
+           xi[1] * (1 - xi[0]) * middle * cos(2 * PETSC_PI * next / a[0] - angle) +
+           xi[0] * xi[1] * cos(PETSC_PI * (2 * kite + 1) / a[0] - angle);
   }
 }
 
@@ -30,13 +30,13 @@ void VpMapDisc(int dim, const double x[], const double a[], double X[])
 {
   double       xi[3];
   const int    tree = FindTree(dim, x, xi);
-  const double half = a[0] * sqrt(0.5), turn = (tree - 1) * PETSC_PI / 2, u = 2 * xi[1] - 1;
+  const double half = a[0] * sqrt(0.5), angle = (tree - 1) * PETSC_PI / 2, u = 2 * xi[1] - 1;
   const double out[2] = {(1 - xi[0]) * half + xi[0] * cos(PETSC_PI / 4 * u), (1 - xi[0]) * half * u + xi[0] * sin(PETSC_PI / 4 * u)};
 
   for (int d = 0; d < 2 && !tree; d++) X[d] = half * (2 * xi[d] - 1);
   if (!tree) return;
-  X[0] = cos(turn) * out[0] - sin(turn) * out[1];
-  X[1] = sin(turn) * out[0] + cos(turn) * out[1];
+  X[0] = cos(angle) * out[0] - sin(angle) * out[1];
+  X[1] = sin(angle) * out[0] + cos(angle) * out[1];
 }
 
 /* layers of discs, one upon the other, of height 1 together */

@@ -5,11 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum {
-  POINTS = 2048,
-  GROUP = 8,
-  SLAB = 1 << 16
-}; /* points of a batch; a batch consists of groups of GROUP cells; places between two lines of progress */
+/* points of a batch; most lanes, of which a batch is a multiple; places between two lines of progress */
+enum { POINTS = 2048, LANES = 8, SLAB = 1 << 16 };
 
 PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **geometry)
 {
@@ -107,7 +104,7 @@ static const int32_t *ListOf(const VpField *field, VpSet set)
 
 int32_t VpHostBatch(const VpGrid *grid)
 {
-  return PetscMax(1, POINTS / VpGridSize(grid) / GROUP) * GROUP;
+  return PetscMax(1, POINTS / VpGridSize(grid) / LANES) * LANES;
 }
 
 int32_t VpFieldBatch(const VpField *field, const VpGrid *grid, VpSet set)

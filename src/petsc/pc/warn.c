@@ -11,8 +11,8 @@
 #define VARIES 10
 #define UNEVEN 4
 
-/* Cells that are nearly folded or very skew, and matrices that turn, cost iterations that refinement of the mesh does not save. A change
-   inside of cells costs fewer where the cycle knows its root. Shapes matter where angles do not. */
+/* Cells that are nearly folded or very skew, and matrices whose axes rotate, cost iterations that refinement of the mesh does not save. A
+   change inside of cells costs fewer where the cycle knows its root. Shapes matter where angles do not. */
 static PetscErrorCode WarnMetric(PC pc, const VpMetric m)
 {
   const double varies = m->entry ? sqrt(m->variation) : m->variation;
