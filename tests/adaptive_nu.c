@@ -69,8 +69,7 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
     PetscCall(ProblemOf(dm, "nu_", &p));
     PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, p.b));
     PetscCall(KSPSetType(p.ksp, i ? KSPRICHARDSON : KSPFGMRES));
-    PetscCall(KSPGetPC(p.ksp, &pc));
-    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(TestPC(p.ksp, &pc));
     PetscCall(PCVPatchDGSetLevels(pc, 0)); /* all */
     PetscCall(PCVPatchDGSetPrecision(pc, precision));
     PetscCall(SetCorners(pc, c->corners));
@@ -179,8 +178,7 @@ static PetscErrorCode Measure(DM dm, KSPType type, VPatchDGCycleType cycle, Pets
   PetscCall(ProblemOf(dm, "measure_", &p));
   PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, p.b));
   PetscCall(KSPSetType(p.ksp, type));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p.ksp, &pc));
   PetscCall(PCVPatchDGSetLevels(pc, 0));
   PetscCall(PCVPatchDGSetCycleType(pc, cycle));
   PetscCall(SetCorners(pc, 0));
@@ -233,8 +231,7 @@ static const Measured symmetric[] = {{"L+5", LSHAPE, 5, 0, 2, 0, {3.7}},        
 static PetscErrorCode SymmetricPC(KSP ksp, VPatchDGPrecision precision, PetscInt corners, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, pc));
-  PetscCall(PCSetType(*pc, PCVPATCHDG));
+  PetscCall(TestPC(ksp, pc));
   PetscCall(PCVPatchDGSetLevels(*pc, 0));
   PetscCall(PCVPatchDGSetSymmetric(*pc, PETSC_TRUE));
   PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));

@@ -63,8 +63,7 @@ static PetscErrorCode SetValues(Vec b)
 static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, const char exchange[], PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, pc));
-  PetscCall(PCSetType(*pc, PCVPATCHDG));
+  PetscCall(TestPC(ksp, pc));
   PetscCall(PCVPatchDGSetPrecision(*pc, VPATCHDG_PRECISION_DOUBLE));
   PetscCall(SetByOption(*pc, "-pc_vpatchdg_exchange", exchange));
   PetscCall(SetByOption(*pc, "-pc_vpatchdg_handover_ratio", "1e99")); /* whose KSP has a tolerance */

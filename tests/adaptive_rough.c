@@ -119,8 +119,7 @@ static PetscErrorCode other_coefficients_keep_their_cycle(PetscReal jump)
     PetscCall(ProblemOf(dm, NULL, &p));
     PetscCall(FillRight(dm, p.b));
     PetscCall(KSPSetType(p.ksp, KSPFGMRES));
-    PetscCall(KSPGetPC(p.ksp, &pc));
-    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(TestPC(p.ksp, &pc));
     PetscCall(KSPSetFromOptions(p.ksp));
     PetscCall(KSPSolve(p.ksp, p.b, p.x));
     PetscCall(VecDuplicate(p.x, &x[i]));
@@ -157,8 +156,7 @@ static PetscErrorCode symmetric_with_sweeps_of_single_cells(const Rough *r)
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(FillRight(dm, p.b));
   PetscCall(VecSetRandom(p.x, NULL));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p.ksp, &pc));
   PetscCall(KSPSetFromOptions(p.ksp));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDuplicate(p.x, &z[i]));

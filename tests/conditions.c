@@ -138,7 +138,6 @@ static PetscErrorCode Solve(DM dm, Mat A, Known *known, PetscInt *its, PetscReal
 {
   Vec          b, x, u;
   KSP          ksp;
-  PC           pc;
   MatNullSpace constants;
   PetscReal    norm;
 
@@ -149,10 +148,7 @@ static PetscErrorCode Solve(DM dm, Mat A, Known *known, PetscInt *its, PetscReal
   PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, known, b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestSolver(ksp, 1e-10, 100));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));

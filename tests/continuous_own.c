@@ -270,8 +270,7 @@ static PetscErrorCode columns_are_as_single_vectors(void)
   PetscFunctionBeginUser;
   PetscCall(CaseDM(PETSC_COMM_WORLD, 1, PETSC_TRUE, &dm));
   PetscCall(ProblemOf(dm, NULL, &p));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p.ksp, &pc));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(MatGetLocalSize(p.A, &n, NULL));
   PetscCall(MatGetSize(p.A, &N, NULL));

@@ -289,8 +289,7 @@ static PetscErrorCode MakeProblem(Draws *w, Problem *p)
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
   PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p->ksp, &pc));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
   PetscCall(PetscFree(node));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,11 +1,10 @@
 /* DMConvert() of meshes whose cells form a lattice but lie anywhere: solutions that are known. */
 /* ranks: 1 2 4 */
+#include "support/backend.h"
 #include "support/plex.h"
 #include "support/refused.h"
 #include <petscdmda.h>
-#include <petscksp.h>
 #include <petscsf.h>
-#include <vpatchdg.h>
 
 static void Quarter(PetscInt dim, const PetscReal x[], PetscReal X[])
 {
@@ -146,7 +145,6 @@ static PetscErrorCode solves(DM mesh, VPatchDGFunction u, PetscInt degree, Petsc
   PetscReal          error, distance = 0;
   PetscInt           its, level, total;
   KSP                ksp;
-  PC                 pc;
   PetscBool          plex;
   Mat                A;
   Vec                x, b;
@@ -166,11 +164,8 @@ static PetscErrorCode solves(DM mesh, VPatchDGFunction u, PetscInt degree, Petsc
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(DMVPatchDGComputeRHS(dm, NULL, u, plex ? Flux : NULL, NULL, b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(TestSolver(ksp, 1e-10, 100));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));

@@ -118,14 +118,9 @@ static PetscErrorCode Normal(PetscInt dim, const PetscReal x[], const PetscReal 
 
 static PetscErrorCode Solve(DM dm, Problem *p)
 {
-  PC pc;
-
   PetscFunctionBeginUser;
   PetscCall(ProblemOf(dm, NULL, p));
-  PetscCall(KSPSetType(p->ksp, KSPFGMRES));
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetTolerances(p->ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 40));
+  PetscCall(TestSolver(p->ksp, 1e-13, 40));
   PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Normal, NULL, p->b));
   PetscCall(KSPSolve(p->ksp, p->b, p->x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -342,7 +342,6 @@ static PetscErrorCode Solve(DM dm)
   KSPConvergedReason reason;
   Mat                A;
   KSP                ksp;
-  PC                 pc;
   Vec                x, b, c;
 
   PetscFunctionBeginUser;
@@ -358,10 +357,7 @@ static PetscErrorCode Solve(DM dm)
   TapOk((PetscBool)(difference < 1e-12), "normals_of_all_points_give_the_same_right_hand_side: %s, %.1e", now->map, difference);
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestSolver(ksp, 1e-12, 200));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(DMVPatchDGComputeErrors(dm, x, Function, NULL, NULL, &l2, NULL));

@@ -244,8 +244,7 @@ static PetscErrorCode refinement_without_a_ksp(void)
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 2, NULL, &p));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p.ksp, &pc));
   PetscCall(PCVPatchDGSetLevels(pc, 0));
   PetscCall(PCSetUp(pc));
   PetscCall(VecDuplicate(p.b, &w));

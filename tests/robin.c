@@ -91,8 +91,7 @@ static PetscErrorCode polynomial_is_found(const Case *c, VPatchDGSpace space)
 
   PetscFunctionBeginUser;
   PetscCall(CaseCreate(c, &p));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p.ksp, &pc));
   PetscCall(PCVPatchDGSetSpace(pc, space));
   PetscCall(DMVPatchDGComputeRHS(p.dm, Source, Solution, Given, (void *)c->boundary, p.b));
   PetscCall(KSPSolve(p.ksp, p.b, p.x));

@@ -112,7 +112,6 @@ static PetscErrorCode a_well_has_the_right_mean(void)
   PetscMPIInt            rank;
   PetscScalar            mean;
   DM                     dm;
-  PC                     pc;
   Problem                p;
 
   PetscFunctionBeginUser;
@@ -121,10 +120,7 @@ static PetscErrorCode a_well_has_the_right_mean(void)
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));
-  PetscCall(KSPSetType(p.ksp, KSPFGMRES));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetTolerances(p.ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 40));
+  PetscCall(TestSolver(p.ksp, 1e-12, 40));
   PetscCall(VecZeroEntries(p.b));
   PetscCall(DMVPatchDGAddPointSources(p.dm, !rank, x, &q, p.b));
   PetscCall(KSPSolve(p.ksp, p.b, p.x));

@@ -385,8 +385,7 @@ static PetscErrorCode wide_cells_have_a_transpose(void)
 
   PetscFunctionBeginUser;
   PetscCall(CreateKSP(&s, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(ksp, &pc));
   PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
@@ -427,8 +426,7 @@ static PetscErrorCode cells_that_cannot_be_wide_are_refused(void)
     PC  pc;
 
     PetscCall(CreateKSP(&cases[i].s, &ksp));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(TestPC(ksp, &pc));
     PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
     PetscCall(SetByOption(pc, "-pc_vpatchdg_jacobi", cases[i].jacobi));
     Refused(KSPSetUp(ksp), cases[i].text, cases[i].text);
@@ -469,8 +467,7 @@ static PetscErrorCode bad_matrices_are_refused(void)
   for (int kind = 0; kind < 3; kind++) {
     PetscCall(CreateKSP(&s, &ksp));
     PetscCall(KSPSetComputeOperators(ksp, ComputeOther, &kind));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(TestPC(ksp, &pc));
     Refused(KSPSetUp(ksp), text[kind], text[kind]);
     PetscCall(KSPDestroy(&ksp));
   }

@@ -223,7 +223,6 @@ static PetscErrorCode solution_with_data_on_all_sides_is_found(void)
 {
   DM        dm;
   KSP       ksp;
-  PC        pc;
   Vec       b, x;
   PetscReal l2;
 
@@ -235,10 +234,7 @@ static PetscErrorCode solution_with_data_on_all_sides_is_found(void)
   PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, NULL, b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, dm));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
-  PetscCall(KSPSetTolerances(ksp, 1e-11, PETSC_DEFAULT, PETSC_DEFAULT, 30));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestSolver(ksp, 1e-11, 30));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(DMVPatchDGComputeErrors(dm, x, Solution, NULL, NULL, &l2, NULL));
   TapOk((PetscBool)(l2 < 1e-9), "solution_with_data_on_all_sides_is_found (%.1e)", (double)l2);

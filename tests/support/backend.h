@@ -10,6 +10,27 @@ extern "C" {
 }
 #endif
 
+/* gets the KSP's preconditioner, which becomes this library's */
+static inline PetscErrorCode TestPC(KSP ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, pc));
+  PetscCall(PCSetType(*pc, PCVPATCHDG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* makes the KSP FGMRES with this library's preconditioner */
+static inline PetscErrorCode TestSolver(KSP ksp, PetscReal rtol, PetscInt most)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPC(ksp, &pc));
+  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, most));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets a setting of a PC that only has an option. option: without prefix, as "-pc_vpatchdg_corners" */
 static inline PetscErrorCode SetByOption(PC pc, const char option[], const char value[])
 {

@@ -250,8 +250,7 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   }
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
   PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestPC(p->ksp, &pc));
   PetscCall(GridRestriction(g, p->dm, &ncell, &node));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
   PetscCall(PetscFree(node));

@@ -1,9 +1,9 @@
 /* Converted meshes: the DM's cells equal those of the mesh. */
 #pragma once
+#include "backend.h"
 #include "refused.h"
 #include <petscdmplex.h>
 #include <petscsf.h>
-#include <vpatchdg.h>
 
 /* center [n][dim] of a DMPLEX's own cells, found without a grid */
 static PetscErrorCode CentersOfPlex(DM plex, PetscInt *n, PetscReal **center)
@@ -76,7 +76,6 @@ static PetscErrorCode converts(DM mesh, PetscInt degree, PetscInt level, PetscBo
   PetscInt           k, l, its;
   KSPConvergedReason reason;
   KSP                ksp;
-  PC                 pc;
   DM                 dm;
 
   PetscFunctionBeginUser;
@@ -87,10 +86,7 @@ static PetscErrorCode converts(DM mesh, PetscInt degree, PetscInt level, PetscBo
   PetscCall(DMGetRefineLevel(dm, &l));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, dm));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 50));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(TestSolver(ksp, 1e-8, 50));
   PetscCall(KSPSolve(ksp, NULL, NULL));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
