@@ -57,6 +57,23 @@ PetscErrorCode VpCudaScatter(const VpNodeView *view, const double *of_cell, cons
                       of_node, cells, nodes);
 }
 
+static __global__ void __launch_bounds__(VP_THREADS)
+  SumEntries(const __grid_constant__ VpNodeView view, const __grid_constant__ VpNodeForm form, double *nodes)
+{
+  for (int32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < view.nnode; k += gridDim.x * blockDim.x) {
+    double sum = 0;
+
+    for (int32_t i = view.start[k]; i < view.start[k + 1]; i++)
+      sum += VpNodeFormEntry(&view, &form, view.place[i] / view.places, view.place[i] % view.places);
+    nodes[k] = sum;
+  }
+}
+
+PetscErrorCode VpCudaFormDiagonal(const VpNodeView *view, const VpNodeForm *form, double *nodes)
+{
+  return VpCudaLaunch("diagonal at nodes", SumEntries, {VpLoopingBlocks(view->nnode, VP_THREADS), VP_THREADS}, *view, *form, nodes);
+}
+
 static __global__ void __launch_bounds__(VP_THREADS) InvertAll(size_t n, double *x, double *one)
 {
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
@@ -85,6 +102,24 @@ PetscErrorCode VpCudaReciprocals(size_t n, double *x, double *one)
 PetscErrorCode VpCudaRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x)
 {
   return VpCudaLaunch("relax", RelaxAll, {VpLoopingBlocks(n, VP_THREADS), VP_THREADS}, n, (bool)add, step, r, y, x);
+}
+
+/* A thread has a cell. */
+static __global__ void __launch_bounds__(VP_THREADS) NumberCells(const __grid_constant__ VpEntities e, int ndof, int32_t *node)
+{
+  for (int32_t cell = blockIdx.x * blockDim.x + threadIdx.x; cell < e.ncell; cell += gridDim.x * blockDim.x) {
+    PetscInt first[VP_ENTITIES];
+
+    VpFirstNodes(&e, cell, first);
+    for (int i = 0; i < ndof; i++) node[(size_t)cell * ndof + i] = (int32_t)first[e.entity[i]] + e.place[i];
+  }
+}
+
+PetscErrorCode VpCudaNumberNodes(const VpEntities *e, int32_t *node)
+{
+  const int ndof = (int)PetscPowInt(e->degree + 1, e->dim);
+
+  return VpCudaLaunch("numbers of nodes", NumberCells, {VpLoopingBlocks(e->ncell, VP_THREADS), VP_THREADS}, *e, ndof, node);
 }
 
 /* count[node] += 1 for every place of it */

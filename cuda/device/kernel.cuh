@@ -137,8 +137,10 @@ PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], con
 /* nodes.cu */
 PetscErrorCode VpCudaGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
 PetscErrorCode VpCudaScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
+PetscErrorCode VpCudaFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);
 PetscErrorCode VpCudaReciprocals(size_t n, double *x, double *one);
 PetscErrorCode VpCudaRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
+PetscErrorCode VpCudaNumberNodes(const VpEntities *, int32_t *node);
 PetscErrorCode VpCudaListPlaces(const VpNodeView *, int32_t *start, int32_t *place);
 /* sum.cu: sums[i], on the host, = the sum of partial[i][blocks], i in [0, n); waits */
 PetscErrorCode VpCudaSums(int n, int blocks, const double *partial, double *sums);

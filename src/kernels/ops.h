@@ -1,5 +1,6 @@
 /* The contract between the algorithm and its backends: the kernels. views.h has the data that they see. */
 #pragma once
+#include "entities.h"
 #include "messages.h"
 #include "pullback.h"
 
@@ -122,6 +123,34 @@ typedef struct {
   const int32_t *start; /* [nnode + 1] the places of node i are place[start[i]], ..., ascending */
   const int32_t *place; /* [start[nnode]] number of the place, places cell + its number in the cell */
 } VpNodeView;
+/* The form of continuous functions: its matrices along a direction on [0,1], of functions that are 1 at one of n nodes, and what cells are.
+   Wide cells have the functions of cells half as wide. */
+typedef struct {
+  int            n;
+  double         stiff[VP_MAX_N], mass[VP_MAX_N]; /* diagonals */
+  const double  *strength; /* [ncell][4] coefficient times volume / width^2 along each direction, and the reaction times the volume */
+  const int32_t *end;      /* [ncell] number of the cell's entry in `ends`, -1: it has none; NULL: no cell has */
+  const double  *ends;     /* [..][2 dim] what the condition on a side adds to the stiffness at its nodes */
+} VpNodeForm;
+/* what a cell adds to the diagonal at one of its places */
+VP_POINT double VpNodeFormEntry(const VpNodeView *v, const VpNodeForm *f, int32_t cell, int place)
+{
+  const int     n = v->wide ? 3 : f->n;
+  const double *g = f->strength + 4 * (size_t)cell;
+  const double *ends = f->end && f->end[cell] >= 0 ? f->ends + (size_t)f->end[cell] * 2 * (size_t)v->dim : NULL;
+  double        sum = g[3], mass = 1;
+
+  for (int d = 0; d < v->dim; d++, place /= n) {
+    const int at = place % n, i = v->wide ? at / 2 : at, halves = v->wide && at == 1 ? 2 : 1;
+    double    stiff = f->stiff[i];
+
+    if (ends && at == 0) stiff += ends[2 * d];
+    if (ends && at == n - 1) stiff += ends[2 * d + 1];
+    sum += g[d] * stiff / f->mass[i];
+    mass *= halves * f->mass[i];
+  }
+  return sum * mass;
+}
 /* the value at a place of a wide cell, which has the values x [2^dim] at its corners */
 VP_SIZE double VpWideValue(int dim, const double *x, int place)
 {
@@ -217,11 +246,14 @@ typedef struct {
   /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order. cells NULL:
      values are 1 */
   PetscErrorCode (*scatter)(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
+  /* nodes [nnode] = the diagonal of a form */
+  PetscErrorCode (*form_diagonal)(const VpNodeView *, const VpNodeForm *, double *nodes);
   /* x = 1/x where x > 0, else 0; one = 1 there, else 0, unless it is NULL [n] */
   PetscErrorCode (*reciprocals)(size_t n, double *x, double *one);
   /* x = step (r - y), or x += step (r - y) [n]. step NULL: 1; y NULL: 0. y may be x unless it is added to. */
   PetscErrorCode (*relax)(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
   /* The following slots are NULL on the host. */
+  PetscErrorCode (*number_nodes)(const VpEntities *, int32_t *node); /* node [ncell][n^dim] = the numbers of nodes. Requires: one rank */
   PetscErrorCode (*list_places)(const VpNodeView *, int32_t *start, int32_t *place); /* fills the view's lists from its nodes */
   PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */

@@ -285,24 +285,63 @@ static PetscErrorCode CheckPoints(Lists *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Fills nodes->node from the numbers that are given. */
+static PetscErrorCode ListGiven(Lists *w, const VpNodesGiven *given, PetscLayout layout)
+{
+  const VpNodes nodes = w->nodes;
+
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->node));
+  VpLoop(nodes->mesh->nown, CopyCells, w);
+  PetscCall(ReportPlace(w, "%" PetscInt_FMT ", and the matrix has rows 0 to %" PetscInt_FMT "; -1 leaves a node out", w->N - 1));
+  if (nodes->mesh->size > 1) PetscCall(NumberNodes(w, layout));
+  if (!given->known && !given->entities) PetscCall(CheckPoints(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets nodes->view.node by the backend. own: arrays for as long as this takes */
+static PetscErrorCode NumberByBackend(VpNodes nodes, const VpEntities *entities, VpArrays *own)
+{
+  const size_t n = (size_t)entities->ncell;
+  VpEntities   e = *entities;
+  int32_t     *node;
+
+  PetscFunctionBegin;
+  PetscCall(VpArraysReserve(&nodes->arrays, CountPlaces(nodes) * sizeof(*node), "element restriction", (void **)&node));
+  PetscCall(VpPlaceArray(own, entities->neighbor, n * 2 * (size_t)e.dim, "neighbours of cells", &e.neighbor));
+  PetscCall(VpPlaceArray(own, entities->first, n, "numbers of nodes", &e.first));
+  PetscCall(VpPlaceArray(own, entities->owned, n, "entities of cells", &e.owned));
+  PetscCall(nodes->backend->number_nodes(&e, node));
+  nodes->view.node = node;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpNodesList(VpNodes nodes, const VpNodesGiven *given, PetscLayout layout)
 {
   const MPI_Comm comm = nodes->mesh->comm;
-  PetscMPIInt    first, size;
+  PetscMPIInt    first;
+  PetscInt      *numbers = NULL;
+  PetscErrorCode error;
+  VpArrays       own = {.backend = nodes->backend};
   Lists          w = {.nodes = nodes, .given = given->node, .bad = INT64_MAX};
 
   PetscFunctionBegin;
   PetscCall(PetscLayoutGetLocalSize(layout, &nodes->rows));
   PetscCall(PetscLayoutGetSize(layout, &w.N));
   PetscCall(PetscLayoutGetRange(layout, &w.first, &w.last));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(VpFirstRank(comm, (PetscBool)(CountPlaces(nodes) >= INT32_MAX || nodes->rows >= INT32_MAX), &first));
   PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rank %d has 2^31 nodes of cells or more: use more ranks", first);
-  PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->node));
-  VpLoop(nodes->mesh->nown, CopyCells, &w);
-  PetscCall(ReportPlace(&w, "%" PetscInt_FMT ", and the matrix has rows 0 to %" PetscInt_FMT "; -1 leaves a node out", w.N - 1));
-  if (size > 1) PetscCall(NumberNodes(&w, layout));
-  else nodes->view.nnode = (int32_t)nodes->rows;
-  if (!given->known) PetscCall(CheckPoints(&w));
+  nodes->view.nnode = (int32_t)nodes->rows;
+  if (given->entities && nodes->mesh->size == 1 && nodes->backend->number_nodes) {
+    error = NumberByBackend(nodes, given->entities, &own);
+    PetscCall(VpArraysRelease(&own));
+    PetscCall(error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (given->entities) PetscCall(VpTogether(comm, VpNodesNumber(given->entities, &numbers)));
+  if (numbers) w.given = numbers;
+  error = ListGiven(&w, given, layout);
+  PetscCall(PetscFree(numbers));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

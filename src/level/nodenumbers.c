@@ -1,215 +1,42 @@
-/* Numbers the nodes of a mesh, which cells that meet there share.
-
-   A node is inside an entity of its cell: a corner, an edge, a side, or the cell itself. An entity of a cell has a digit to the base 3 for
-   every direction, x lowest: 0 at the lower end, 1 between the ends, 2 at the upper one. Its owner is the first cell around it, in global
-   order, and of this cell the entity with the least number. A cell numbers the nodes of the entities that it owns one after the other. */
+/* Numbers the nodes of a mesh by the entities of its cells (kernels/entities.h). */
 #include "nodes.h"
 #include "internal.h"
+#include "../base/memory.h"
 #include "../base/threads.h"
 
-enum { ENTITIES = 27, AROUND = 8, PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
-
-/* the cells around an entity, of the 3^dim around a cell, whose numbers have the entities' digits */
-typedef struct {
-  int n;
-  int cell[AROUND], as[AROUND]; /* number of each, and the entity as that cell sees it; the first is the cell itself */
-} Star;
-
-typedef struct {
-  VpMesh    mesh;
-  int       degree, entities, ndof;
-  Star      star[ENTITIES];
-  int       entity[PLACES], inside[PLACES]; /* of the node at a place: the entity that it is in, and its number there */
-  PetscInt *position;                       /* [nlocal] global positions of cells */
-  PetscInt *own;  /* [nsweep][2] number of the first node that the cell owns, and bits of the entities that it owns */
-  PetscInt *node; /* [nown][n^dim] the result */
-} Numbering;
-
-static int DigitOf(int entity, int d)
+static void FillStars(VpEntities *e)
 {
-  return entity / (d == 0 ? 1 : d == 1 ? 3 : 9) % 3;
-}
+  for (int i = 0; i < e->entities; i++) {
+    int dim = 0;
 
-/* number of nodes inside an entity */
-static PetscInt CountInside(const Numbering *w, int entity)
-{
-  PetscInt count = 1;
-
-  for (int d = 0; d < w->mesh->dim; d++) count *= DigitOf(entity, d) == 1 ? w->degree - 1 : 1;
-  return count;
-}
-
-static void FillStars(Numbering *w)
-{
-  const int dim = w->mesh->dim;
-
-  for (int e = 0; e < w->entities; e++) {
-    Star *star = &w->star[e];
-
-    star->n = 0;
-    for (int m = 0; m < 1 << dim; m++) {
+    for (int d = 0; d < e->dim; d++) dim += VpEntityDigit(i, d) == 1;
+    e->of[dim] |= 1 << i;
+    for (int m = 0; m < 1 << e->dim; m++) {
       int cell = 0, as = 0, is = 1;
 
-      for (int d = 0, place = 1; d < dim; d++, place *= 3) {
-        const int digit = DigitOf(e, d), over = m >> d & 1;
+      for (int d = 0, place = 1; d < e->dim; d++, place *= 3) {
+        const int digit = VpEntityDigit(i, d), over = m >> d & 1;
 
         is = is && !(over && digit == 1);
         cell += place * (over ? digit : 1);
         as += place * (over ? 2 - digit : digit);
       }
       if (!is) continue;
-      star->cell[star->n] = cell;
-      star->as[star->n++] = as;
+      if (m) e->star[i] |= 1 << cell;
+      e->cell[i][e->around[i]] = (uint8_t)cell;
+      e->as[i][e->around[i]++] = (uint8_t)as;
     }
   }
 }
 
-/* block [3^dim] = the cells around a cell, reached from side to side; -1: not so reached */
-static void FindBlock(const Numbering *w, int32_t cell, int32_t block[ENTITIES])
+static void FillPlaces(VpEntities *e)
 {
-  const int dim = w->mesh->dim, middle = w->entities / 2;
+  const int n = e->degree + 1;
 
-  for (int e = 0; e < w->entities; e++) block[e] = -1;
-  block[middle] = cell;
-  for (int d = 0, place = 1; d < dim; d++, place *= 3) {
-    for (int e = middle / place * place; e < middle / place * place + place; e++) {
-      for (int up = 0; up < 2 && block[e] >= 0; up++) {
-        const int32_t next = VpMeshNeighbor(w->mesh, block[e], 2 * d + up);
-
-        if (next >= 0) block[up ? e + place : e - place] = next;
-      }
-    }
-  }
-}
-
-/* around[m] = the cell that lies beyond the entity along the directions of the bits m, reached from side to side. Returns bits of the m
-   that exist, by whatever path. */
-static unsigned FindAround(const Numbering *w, int32_t cell, int entity, int32_t around[AROUND])
-{
-  const int dim = w->mesh->dim;
-  unsigned  found = 1, before = 0;
-
-  around[0] = cell;
-  while (found != before) {
-    before = found;
-    for (int i = 0; i < dim << dim; i++) {
-      const int m = i / dim, d = i % dim, to = m ^ 1 << d, digit = DigitOf(entity, d);
-      int32_t   next;
-
-      if (!(found >> m & 1) || found >> to & 1 || digit == 1) continue;
-      next = VpMeshNeighbor(w->mesh, around[m], 2 * d + ((digit == 2) != (m >> d & 1)));
-      if (next < 0) continue;
-      around[to] = next;
-      found |= 1u << to;
-    }
-  }
-  return found;
-}
-
-/* the owner of an entity of a cell near the boundary; *as: the entity as the owner sees it */
-static int32_t FindOwnerThere(const Numbering *w, int32_t cell, int entity, int *as)
-{
-  int32_t        around[AROUND], owner = cell;
-  const unsigned found = FindAround(w, cell, entity, around);
-
-  *as = entity;
-  for (int m = 1; m < AROUND; m++) {
-    int there = 0;
-
-    if (!(found >> m & 1)) continue;
-    for (int d = 0, place = 1; d < w->mesh->dim; d++, place *= 3)
-      there += place * (m >> d & 1 ? 2 - DigitOf(entity, d) : DigitOf(entity, d));
-    if (w->position[around[m]] > w->position[owner] || (w->position[around[m]] == w->position[owner] && there >= *as)) continue;
-    owner = around[m];
-    *as = there;
-  }
-  return owner;
-}
-
-/* the same of any cell, with its block */
-static int32_t FindOwner(const Numbering *w, const int32_t block[], int entity, int *as)
-{
-  const Star *star = &w->star[entity];
-  int32_t     owner = block[w->entities / 2];
-
-  *as = entity;
-  for (int i = 1; i < star->n; i++) {
-    const int32_t cell = block[star->cell[i]];
-
-    if (cell < 0) return FindOwnerThere(w, block[w->entities / 2], entity, as);
-    if (w->position[cell] > w->position[owner] || (w->position[cell] == w->position[owner] && star->as[i] >= *as)) continue;
-    owner = cell;
-    *as = star->as[i];
-  }
-  return owner;
-}
-
-/* Sets the bits of `own`, and how many nodes a cell owns in place of the first one's number. */
-static void FindEntities(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Numbering *w = (Numbering *)context;
-
-  for (int32_t c = first; c < last; c++) {
-    PetscInt *own = w->own + 2 * (size_t)c;
-    int32_t   block[ENTITIES];
-
-    FindBlock(w, c, block);
-    own[0] = own[1] = 0;
-    for (int e = 0; e < w->entities; e++) {
-      int as;
-
-      if (FindOwner(w, block, e, &as) != c || as != e) continue;
-      own[1] |= (PetscInt)1 << e;
-      own[0] += CountInside(w, e);
-    }
-  }
-}
-
-/* Sets `own` of own cells and of those around them. *rows: number of nodes that own cells own */
-static PetscErrorCode FindOwned(Numbering *w, PetscInt *rows)
-{
-  const VpMesh mesh = w->mesh;
-  PetscInt     first = 0;
-
-  PetscFunctionBegin;
-  *rows = 0;
-  VpLoop(mesh->nown, FindEntities, w);
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    const PetscInt count = w->own[2 * (size_t)c];
-
-    w->own[2 * (size_t)c] = *rows;
-    *rows += count;
-  }
-  PetscCallMPI(MPI_Exscan(rows, &first, 1, MPIU_INT, MPI_SUM, mesh->comm));
-  for (int32_t c = 0; c < mesh->nown; c++) w->own[2 * (size_t)c] += first;
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 2, MPIU_INT, w->own, w->own + 2 * (size_t)mesh->nown));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* number of the first node inside each entity of a cell */
-static void FindFirst(const Numbering *w, int32_t cell, PetscInt first[ENTITIES])
-{
-  int32_t block[ENTITIES];
-
-  FindBlock(w, cell, block);
-  for (int e = 0; e < w->entities; e++) {
-    int             as;
-    const int32_t   owner = FindOwner(w, block, e, &as);
-    const PetscInt *own = w->own + 2 * (size_t)owner;
-
-    first[e] = own[0];
-    for (int other = 0; other < as; other++) first[e] += own[1] >> other & 1 ? CountInside(w, other) : 0;
-  }
-}
-
-static void FillPlaces(Numbering *w)
-{
-  const int n = w->degree + 1;
-
-  for (int i = 0; i < w->ndof; i++) {
+  for (int i = 0; i < PetscPowInt(n, e->dim); i++) {
     int entity = 0, inside = 0, stride = 1;
 
-    for (int d = 0, rest = i, place = 1; d < w->mesh->dim; d++, rest /= n, place *= 3) {
+    for (int d = 0, rest = i, place = 1; d < e->dim; d++, rest /= n, place *= 3) {
       const int at = rest % n;
 
       if (at > 0 && at < n - 1) {
@@ -218,37 +45,135 @@ static void FillPlaces(Numbering *w)
       }
       entity += place * (at == 0 ? 0 : at < n - 1 ? 1 : 2);
     }
-    w->entity[i] = entity;
-    w->inside[i] = inside;
+    e->entity[i] = (uint8_t)entity;
+    e->place[i] = (uint16_t)inside;
   }
 }
 
-static void NumberCells(void *context, int32_t piece, int32_t first, int32_t last)
+/* what the loop over cells knows */
+typedef struct {
+  const VpEntities *e;
+  PetscInt         *first;
+  int32_t          *owned;
+  PetscInt         *node; /* [nown][n^dim] */
+} Numbering;
+
+/* bits of the entities that a cell owns */
+static int32_t FindOwnedBy(const VpEntities *e, int32_t cell)
+{
+  const PetscInt position = VpCellPosition(e, cell);
+  int32_t        block[VP_ENTITIES], owned = 0, before = 0, other = 0; /* bits of cells around it: earlier ones, ones that need care */
+
+  VpCellsAround(e, cell, block);
+  for (int i = 0; i < e->entities; i++) {
+    if (block[i] < 0 || (block[i] == cell && i != e->entities / 2)) other |= 1 << i;
+    else if (VpCellPosition(e, block[i]) < position) before |= 1 << i;
+  }
+  for (int i = 0; i < e->entities; i++) {
+    int as = i;
+
+    if (e->star[i] & other ? VpEntityOwner(e, block, i, &as) == cell && as == i : !(e->star[i] & before)) owned |= 1 << i;
+  }
+  return owned;
+}
+
+/* Sets the bits of `owned`, and how many nodes a cell owns in place of the first one's number. */
+static void FindEntities(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Numbering *w = (Numbering *)context;
 
   for (int32_t c = first; c < last; c++) {
-    PetscInt *node = w->node + (size_t)c * (size_t)w->ndof, of[ENTITIES];
-
-    FindFirst(w, c, of);
-    for (int i = 0; i < w->ndof; i++) node[i] = of[w->entity[i]] + w->inside[i];
+    w->owned[c] = FindOwnedBy(w->e, c);
+    w->first[c] = VpCountNodes(w->e, w->owned[c]);
   }
 }
 
-PetscErrorCode VpNodesNumber(VpMesh mesh, int degree, PetscInt *rows, PetscInt node[])
+/* Sets `first` and `owned` of own cells and of those around them. *rows: number of nodes that own cells own */
+static PetscErrorCode FindOwned(VpMesh mesh, const Numbering *w, PetscInt *rows)
 {
-  Numbering w = {.mesh = mesh, .degree = degree, .entities = (int)PetscPowInt(3, mesh->dim), .node = node};
+  PetscInt first = 0;
 
   PetscFunctionBegin;
-  w.ndof = (int)PetscPowInt(degree + 1, mesh->dim);
-  FillStars(&w);
-  FillPlaces(&w);
-  PetscCall(VpMallocLarge((size_t)mesh->nlocal + 1, &w.position));
-  PetscCall(VpMallocLarge(2 * (size_t)mesh->nsweep + 1, &w.own));
-  PetscCall(VpMeshPositions(mesh, w.position));
-  PetscCall(FindOwned(&w, rows));
-  VpLoop(mesh->nown, NumberCells, &w);
-  PetscCall(PetscFree(w.position));
-  PetscCall(PetscFree(w.own));
+  *rows = 0;
+  VpLoop(mesh->nown, FindEntities, (void *)w);
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    const PetscInt count = w->first[c];
+
+    w->first[c] = *rows;
+    *rows += count;
+  }
+  if (mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Exscan(rows, &first, 1, MPIU_INT, MPI_SUM, mesh->comm));
+  for (int32_t c = 0; c < mesh->nown; c++) w->first[c] += first;
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPIU_INT, w->first, w->first + mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPI_INT32_T, w->owned, w->owned + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpEntitiesCreate(VpMesh mesh, int degree, PetscInt *rows, VpEntities **out)
+{
+  VpEntities *e;
+  PetscInt   *position;
+  Numbering   w;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&e));
+  *out = e;
+  e->dim = mesh->dim;
+  e->degree = degree;
+  e->entities = (int)PetscPowInt(3, mesh->dim);
+  e->ncell = mesh->nown;
+  e->neighbor = mesh->neighbor;
+  e->inside[0] = 1;
+  for (int d = 0; d < mesh->dim; d++) e->inside[d + 1] = e->inside[d] * (degree - 1);
+  FillStars(e);
+  FillPlaces(e);
+  if (mesh->size > 1) {
+    PetscCall(VpMallocLarge((size_t)mesh->nlocal + 1, &position));
+    e->position = position;
+    PetscCall(VpMeshPositions(mesh, position));
+  }
+  w.e = e;
+  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &w.first));
+  e->first = w.first;
+  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &w.owned));
+  e->owned = w.owned;
+  PetscCall(FindOwned(mesh, &w, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpEntitiesDestroy(VpEntities **out)
+{
+  PetscFunctionBegin;
+  if (!*out) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree((*out)->position));
+  PetscCall(PetscFree((*out)->first));
+  PetscCall(PetscFree((*out)->owned));
+  PetscCall(PetscFree(*out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void NumberCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Numbering  *w = (Numbering *)context;
+  const VpEntities *e = w->e;
+  const int         ndof = (int)PetscPowInt(e->degree + 1, e->dim);
+
+  for (int32_t c = first; c < last; c++) {
+    PetscInt *node = w->node + (size_t)c * (size_t)ndof, of[VP_ENTITIES];
+
+    VpFirstNodes(e, c, of);
+    for (int i = 0; i < ndof; i++) node[i] = of[e->entity[i]] + e->place[i];
+  }
+}
+
+PetscErrorCode VpNodesNumber(const VpEntities *e, PetscInt **node)
+{
+  Numbering w = {.e = e};
+
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge((size_t)e->ncell * (size_t)PetscPowInt(e->degree + 1, e->dim) + 1, &w.node));
+  VpLoop(e->ncell, NumberCells, &w);
+  *node = w.node;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,21 +1,31 @@
 /* Creates an element restriction, and moves values between nodes and cells. */
 #include "nodes.h"
 #include "internal.h"
+#include "../base/threads.h"
+
+/* what the loop over cells knows */
+typedef struct {
+  VpMesh  mesh;
+  double *root; /* [nown] */
+} Roots;
+
+static void FindRoots(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Roots *w = (Roots *)context;
+
+  for (int32_t c = first; c < last; c++) w->root[c] = sqrt(VpGeometryVolume(w->mesh->geometry, c));
+}
 
 static PetscErrorCode PlaceRoots(VpNodes nodes)
 {
   const int32_t nown = nodes->mesh->nown;
-  double       *root;
+  Roots         w = {.mesh = nodes->mesh};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nown, &root));
-  for (int32_t c = 0; c < nown; c++) {
-    root[c] = 1;
-    for (int d = 0; d < nodes->mesh->dim; d++) root[c] *= VpGeometrySize(nodes->mesh->geometry, c, d);
-    root[c] = sqrt(root[c]);
-  }
-  PetscCall(VpPlaceArray(&nodes->arrays, root, nown, "volumes of cells", &nodes->root));
-  PetscCall(PetscFree(root));
+  PetscCall(PetscMalloc1(nown, &w.root));
+  VpLoop(nown, FindRoots, &w);
+  PetscCall(VpPlaceArray(&nodes->arrays, w.root, nown, "volumes of cells", &nodes->root));
+  PetscCall(PetscFree(w.root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,7 +53,7 @@ static PetscErrorCode PlaceView(VpNodes nodes)
   const size_t n = (size_t)v->ncell * (size_t)v->ndof, places = (size_t)v->ncell * (size_t)v->places;
 
   PetscFunctionBegin;
-  PetscCall(VpShowArray(&nodes->arrays, nodes->node, places, "element restriction", &v->node));
+  if (nodes->node) PetscCall(VpShowArray(&nodes->arrays, nodes->node, places, "element restriction", &v->node));
   if (nodes->backend->list_places) PetscCall(ListOnDevice(nodes));
   else {
     PetscCall(VpNodesListPlaces(nodes));
@@ -197,6 +207,14 @@ PetscErrorCode VpNodesSumWeights(VpNodes nodes, const double *t, double *of_node
     PetscCall(FetchEntries(nodes, rows, of_node));
     PetscCall(nodes->backend->give_back(rows));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesSumForm(VpNodes nodes, const VpNodeForm *form, double *diagonal)
+{
+  PetscFunctionBegin;
+  PetscCall(nodes->backend->form_diagonal(&nodes->view, form, nodes->sf ? nodes->nodes : diagonal));
+  if (nodes->sf) PetscCall(AddToEntries(nodes, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

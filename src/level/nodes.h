@@ -8,6 +8,7 @@
    continuous functions. */
 #pragma once
 #include "level.h"
+#include "../kernels/entities.h"
 
 typedef struct VpNodes_ *VpNodes;
 struct VpNodes_ {
@@ -28,19 +29,23 @@ struct VpNodes_ {
 };
 /* What cells have. */
 typedef struct {
-  int             degree;
-  PetscBool       wide;  /* Cells are wide. */
-  const double   *point; /* [n]; NULL: the Gauss-Lobatto points. Cells that are wide have their own. */
-  const PetscInt *node;  /* [nown][places], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
-  PetscBool       known; /* `node` is of VpNodesNumber() and needs no check. */
+  int               degree;
+  PetscBool         wide;     /* Cells are wide. */
+  const double     *point;    /* [n]; NULL: the Gauss-Lobatto points. Cells that are wide have their own. */
+  const VpEntities *entities; /* Nodes have the numbers of the mesh's entities; or, if this is NULL: */
+  const PetscInt   *node;  /* [nown][places], x fastest: the entry of every node in vectors with this layout; -1: the function is 0 there */
+  PetscBool         known; /* `node` needs no check. */
 } VpNodesGiven;
 /* Collective. Errors on all ranks: an entry that does not exist, an entry for two different points of the domain. */
 PetscErrorCode VpNodesCreate(VpMesh, const VpNodesGiven *, const VpBackend *, PetscLayout, VpNodes *);
 PetscErrorCode VpNodesDestroy(VpNodes *);
-/* nodenumbers.c: node [nown][n^dim] = the global numbers of the nodes of own cells, of which this rank owns *rows. They do not depend on
-   the number of ranks. Collective. Requires: the mesh is not adaptive */
-PetscErrorCode VpNodesNumber(VpMesh, int degree, PetscInt *rows, PetscInt node[]);
-/* nodelists.c: Fills nodes->node and, on several ranks, the SF from the entries of nodes. The same errors */
+/* nodenumbers.c: *rows = how many nodes of own cells this rank owns. Collective. Requires: the mesh is not adaptive */
+PetscErrorCode VpEntitiesCreate(VpMesh, int degree, PetscInt *rows, VpEntities **);
+PetscErrorCode VpEntitiesDestroy(VpEntities **);
+/* *node [nown][n^dim] = the global numbers of the nodes of own cells, which do not depend on the number of ranks. The caller frees it. */
+PetscErrorCode VpNodesNumber(const VpEntities *, PetscInt **node);
+/* nodelists.c: Fills nodes->node and, on several ranks, the SF from the entries of nodes. The same errors. Where the backend numbers nodes,
+   nodes->view.node is set in place of nodes->node. */
 PetscErrorCode VpNodesList(VpNodes, const VpNodesGiven *, PetscLayout);
 PetscErrorCode VpNodesListPlaces(VpNodes); /* fills nodes->start and place, unless they exist */
 /* The weights of means, of t = sum_d a_d volume / h_d^2 of cells. */
@@ -53,8 +58,10 @@ PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, double *o
 /* nodes.c: of_node [nnode] = 1/N for weights t [nown], and `one`; all are on the backend */
 PetscErrorCode VpNodesSumWeights(VpNodes, const double *t, double *of_node, double *one);
 PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *);
-/* diagonal [rows] = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell has the entry.
-   point [n]: places of the nodes along each direction. Where cells are wide, functions are those of cells half as wide. */
+/* nodes.c: diagonal [rows], on the backend, = that of a form */
+PetscErrorCode VpNodesSumForm(VpNodes, const VpNodeForm *, double *diagonal);
+/* diagonal [rows], on the backend, = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell
+   has the entry. point [n]: places of the nodes along each direction. Where cells are wide, functions are those of cells half as wide. */
 PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, const double point[], double diagonal[]);
 /* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
 PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);

@@ -1,6 +1,7 @@
 /* What an element restriction takes from the form of continuous functions: weights, the diagonal, the largest eigenvalue of a cell. */
 #include "nodes.h"
 #include "internal.h"
+#include "../base/memory.h"
 #include "../base/threads.h"
 
 enum { PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
@@ -8,7 +9,6 @@ enum { PLACES = VP_MAX_N * VP_MAX_N * VP_MAX_N };
 /* the matrices of one direction in the basis of the nodes, on [0,1] */
 typedef struct {
   int    dim, n, ndof;
-  int    wide;  /* The forms are those of the halves of wide cells. */
   double slope; /* of the last node's function at the upper end */
   double stiff[VP_MAX_N * VP_MAX_N], mass[VP_MAX_N * VP_MAX_N];
 } Forms;
@@ -116,51 +116,6 @@ PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *means)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* at [3] of place i, in a wide cell of that half which is lower along every direction. Returns in how many halves the place is. */
-static int FindAt(const Forms *f, int i, int at[3])
-{
-  const int n = f->wide ? 3 : f->n;
-  int       halves = 1;
-
-  for (int d = 0; d < 3; d++, i /= n) {
-    at[d] = i % n;
-    if (!f->wide) continue;
-    halves *= at[d] == 1 ? 2 : 1;
-    at[d] /= 2;
-  }
-  return halves;
-}
-
-/* of the places of a cell: entry i of the diagonal of sum_d g_d K_d x M x M, and of reaction times the mass */
-static double FindEntry(const Forms *f, const double g[], double reaction, int i)
-{
-  double sum = reaction, mass[3] = {1, 1, 1};
-  int    at[3], halves = FindAt(f, i, at);
-
-  for (int d = 0; d < f->dim; d++) mass[d] = f->mass[at[d] * (f->n + 1)];
-  for (int d = 0; d < f->dim; d++) sum += g[d] * f->stiff[at[d] * (f->n + 1)] / mass[d];
-  return halves * sum * mass[0] * mass[1] * mass[2];
-}
-
-/* what the condition on a side adds to the diagonal of a cell at place i, which lies on it */
-static double FindSide(const Sums *w, int32_t cell, int side, int i)
-{
-  const Forms       *f = &w->forms;
-  const VpDomain     domain = w->nodes->mesh->geometry->domain;
-  const int          d = side / 2;
-  const int32_t      beyond = VpMeshNeighbor(w->nodes->mesh, cell, side);
-  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
-  double             add;
-  int                at[3], halves = FindAt(f, i, at);
-
-  if (!VpIsBoundary(beyond)) return 0;
-  add = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) - 2 * is->mean * f->slope;
-  add += VpGeometrySize(w->nodes->mesh->geometry, cell, d) / (f->wide ? 2 : 1) * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
-  add *= halves * w->g[4 * (size_t)cell + (size_t)d];
-  for (int e = 0; e < f->dim; e++) add *= e == d ? 1 : f->mass[at[e] * (f->n + 1)];
-  return add;
-}
-
 static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Sums  *w = (Sums *)context;
@@ -172,46 +127,72 @@ static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32
     FindStrengths(mesh, w->problem, c, g);
     g[3] = VpProblemReaction(w->problem, c);
     for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
-    if (!w->forms.wide) continue;
+    if (!w->nodes->wide) continue;
     for (int d = 0; d < 4; d++) g[d] *= (d < 3 ? 4. : 1.) / (1 << mesh->dim);
   }
 }
 
-static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last)
+/* Sets form->end and ends from the cells' sides at the boundary. */
+static PetscErrorCode PlaceEnds(const Sums *w, VpArrays *own, VpNodeForm *form)
 {
-  const Sums   *w = (Sums *)context;
-  const VpNodes nodes = w->nodes;
-  const int     n = nodes->wide ? 3 : w->forms.n;
-
-  for (int32_t k = first; k < last; k++) {
-    w->sum[k] = 0;
-    for (int32_t p = nodes->start[k]; p < nodes->start[k + 1]; p++) {
-      const int32_t cell = nodes->place[p] / nodes->view.places;
-      const int     i = nodes->place[p] % nodes->view.places;
-      const double *g = w->g + 4 * (size_t)cell;
-
-      w->sum[k] += FindEntry(&w->forms, g, g[3], i);
-      for (int d = 0, rest = i; d < w->forms.dim; d++, rest /= n) {
-        if (rest % n == 0) w->sum[k] += FindSide(w, cell, 2 * d, i);
-        if (rest % n == n - 1) w->sum[k] += FindSide(w, cell, 2 * d + 1, i);
-      }
-    }
-  }
-}
-
-PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const double point[], double diagonal[])
-{
-  Sums w = {.nodes = nodes, .problem = problem};
+  const VpMesh   mesh = w->nodes->mesh;
+  const VpDomain domain = mesh->geometry->domain;
+  const int      sides = 2 * mesh->dim;
+  const int32_t *end;
+  int32_t       *number, n, count = 0;
+  double        *ends;
 
   PetscFunctionBegin;
-  PetscCall(VpNodesListPlaces(nodes));
+  PetscCall(VpMeshGetEnds(mesh, &n, &end));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(mesh->nown, &number));
+  PetscCall(PetscCalloc1((size_t)n * (size_t)sides, &ends));
+  for (int32_t c = 0; c < mesh->nown; c++) number[c] = -1;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t      cell = end[i] / sides, beyond = mesh->neighbor[end[i]];
+    const int          side = end[i] % sides;
+    const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
+    const double       h = VpGeometrySize(mesh->geometry, cell, side / 2) / (w->nodes->wide ? 2 : 1);
+
+    if (number[cell] < 0) number[cell] = count++;
+    ends[(size_t)number[cell] * (size_t)sides + (size_t)side] =
+      is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) - 2 * is->mean * w->forms.slope +
+      h * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
+  }
+  PetscCall(VpPlaceArray(own, number, mesh->nown, "cells at the boundary", &form->end));
+  PetscCall(VpPlaceArray(own, ends, (size_t)count * (size_t)sides, "conditions on sides", &form->ends));
+  PetscCall(PetscFree(number));
+  PetscCall(PetscFree(ends));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static VpNodeForm DiagonalsOf(const Forms *f)
+{
+  VpNodeForm form = {.n = f->n};
+
+  for (int i = 0; i < f->n; i++) {
+    form.stiff[i] = f->stiff[i * (f->n + 1)];
+    form.mass[i] = f->mass[i * (f->n + 1)];
+  }
+  return form;
+}
+
+PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const double point[], double *diagonal)
+{
+  VpArrays   own = {.backend = nodes->backend, .precision = VP_DOUBLE};
+  Sums       w = {.nodes = nodes, .problem = problem};
+  VpNodeForm form;
+
+  PetscFunctionBegin;
   PetscCall(TabulateForms(nodes, nodes->wide ? NULL : point, problem->quadrature, &w.forms));
-  w.forms.wide = nodes->wide;
-  PetscCall(PetscMalloc2(4 * (size_t)nodes->mesh->nown, &w.g, nodes->view.nnode, &w.sum));
+  form = DiagonalsOf(&w.forms);
+  PetscCall(VpMallocLarge(4 * (size_t)nodes->mesh->nown, &w.g));
   VpLoop(nodes->mesh->nown, FindCellStrengths, &w);
-  VpLoop(nodes->view.nnode, SumEntries, &w);
-  PetscCall(AddUp(nodes, w.sum, diagonal));
-  PetscCall(PetscFree2(w.g, w.sum));
+  PetscCall(VpPlaceArray(&own, w.g, 4 * (size_t)nodes->mesh->nown, "strengths of cells", &form.strength));
+  PetscCall(PetscFree(w.g));
+  PetscCall(PlaceEnds(&w, &own, &form));
+  PetscCall(VpNodesSumForm(nodes, &form, diagonal));
+  PetscCall(VpArraysRelease(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,11 +269,15 @@ enum { ITERATIONS = 100, MOST_KINDS = 64 };
 /* the largest eigenvalue of D^-1 A of a cell, by the power method */
 static double FindLargest(const Forms *f, const double g[])
 {
+  const double     strength[4] = {g[0], g[1], f->dim == 3 ? g[2] : 0, 0};
+  const VpNodeView view = {.dim = f->dim};
+  VpNodeForm       form = DiagonalsOf(f);
   double x[PLACES], y[PLACES], z[PLACES], D[PLACES];
   double value = 0;
 
+  form.strength = strength;
   for (int i = 0; i < f->ndof; i++) {
-    D[i] = FindEntry(f, g, 0, i);
+    D[i] = VpNodeFormEntry(&view, &form, 0, i);
     x[i] = sin(1 + 7. * i * i) / D[i];
   }
   for (int it = 0; it < ITERATIONS; it++) {

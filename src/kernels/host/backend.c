@@ -128,5 +128,6 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .invert_dense = VpHostInvertDense,
                                  .gather = VpHostGather,
                                  .scatter = VpHostScatter,
+                                 .form_diagonal = VpHostFormDiagonal,
                                  .reciprocals = VpHostReciprocals,
                                  .relax = VpHostRelax};

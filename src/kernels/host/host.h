@@ -45,6 +45,7 @@ PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, d
 /* nodes.c */
 PetscErrorCode VpHostGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
 PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
+PetscErrorCode VpHostFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);
 PetscErrorCode VpHostReciprocals(size_t n, double *x, double *one);
 PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
 

@@ -1,5 +1,6 @@
 /* Between values at nodes and values of cells. */
 #include "host.h"
+#include "../../base/threads.h"
 
 /* the value of node k, -1: 0 */
 static inline double ValueOf(const double *of_node, const double *nodes, int32_t k)
@@ -69,5 +70,33 @@ PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const do
 
     x[i] = add ? x[i] + v : v;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what the loop over nodes knows */
+typedef struct {
+  const VpNodeView *view;
+  const VpNodeForm *form;
+  double           *nodes;
+} Sums;
+
+static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums       *w = (Sums *)context;
+  const VpNodeView *view = w->view;
+
+  for (int32_t k = first; k < last; k++) {
+    w->nodes[k] = 0;
+    for (int32_t i = view->start[k]; i < view->start[k + 1]; i++)
+      w->nodes[k] += VpNodeFormEntry(view, w->form, view->place[i] / view->places, view->place[i] % view->places);
+  }
+}
+
+PetscErrorCode VpHostFormDiagonal(const VpNodeView *view, const VpNodeForm *form, double *nodes)
+{
+  Sums w = {view, form, nodes};
+
+  PetscFunctionBegin;
+  VpLoop(view->nnode, SumEntries, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

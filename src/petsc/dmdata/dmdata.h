@@ -131,8 +131,9 @@ typedef struct {
   VpOperator             op;             /* the operator with the present coefficient */
   PetscReal             *ghost;          /* values of x on cells that A x reads from other ranks, on the backend; NULL until used */
   PetscLayout            layout;         /* of vectors with an entry per node, else NULL */
-  PetscInt              *node;           /* then: [own cells][n^dim] the entries of the nodes of cells */
-  VpNodes                nodes[2];       /* and these nodes on the backend in use, on the host; NULL until used */
+  VpEntities            *entities;       /* then: what numbers the nodes of cells, ... */
+  PetscInt              *node;           /* ... [own cells][n^dim] their entries in vectors; NULL until a user asks for them, ... */
+  VpNodes                nodes[2];       /* ... and these nodes on the backend in use, on the host; NULL until used */
   struct VpFieldPlaces_ *places;         /* cells and sides for functions of points (fields/places.h); NULL until used */
   struct VpMatrix_      *mats;           /* existing matrices that were made from this DM (mat/mat.h) */
   /* state of -dm_view: nothing printed that still holds; DMSetUp() is printing; the present state is printed in format `shown_as` */

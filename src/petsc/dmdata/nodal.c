@@ -1,6 +1,5 @@
 /* The nodes of a continuous DM, whose vectors have an entry per node. */
 #include "dmdata.h"
-#include "../../base/memory.h"
 
 PetscErrorCode DMVPatchDGNumberNodes(DM dm)
 {
@@ -18,8 +17,7 @@ PetscErrorCode DMVPatchDGNumberNodes(DM dm)
              "-dm_vpatchdg_continuous needs boxes, whose cells have the same directions, and not trees (-dm_vpatchdg_domain %s): leave the "
              "option out",
              VPatchDGDomains[dg->domain]);
-  PetscCall(VpMallocLarge((size_t)dg->mesh->nown * (size_t)DMVPatchDGCellSize(dm) + 1, &dg->node));
-  PetscCall(VpNodesNumber(dg->mesh, (int)dg->degree, &rows, dg->node));
+  PetscCall(VpEntitiesCreate(dg->mesh, (int)dg->degree, &rows, &dg->entities));
   PetscCall(PetscLayoutCreateFromSizes(dg->mesh->comm, rows, PETSC_DETERMINE, 1, &dg->layout));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -31,6 +29,7 @@ PetscErrorCode DMVPatchDGForgetNodes(DM dm)
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++) PetscCall(VpNodesDestroy(&dg->nodes[i]));
   PetscCall(PetscLayoutDestroy(&dg->layout));
+  PetscCall(VpEntitiesDestroy(&dg->entities));
   PetscCall(PetscFree(dg->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -39,7 +38,7 @@ PetscErrorCode DMVPatchDGGetNodes(DM dm, const VpBackend *backend, VpNodes *out)
 {
   DM_VPatchDG       *dg = dm->data;
   VpNodes           *nodes = &dg->nodes[backend == &VpBackendHost];
-  const VpNodesGiven given = {.degree = (int)dg->degree, .node = dg->node, .known = PETSC_TRUE};
+  const VpNodesGiven given = {.degree = (int)dg->degree, .entities = dg->entities};
 
   PetscFunctionBegin;
   *out = NULL;

@@ -92,6 +92,9 @@ static PetscErrorCode HasLoops(VpMesh mesh, PetscBool *has)
 
   PetscFunctionBegin;
   *has = PETSC_FALSE;
+  for (int d = 0; d < mesh->dim; d++) *has = (PetscBool)(*has || mesh->geometry->domain->periodic[d]);
+  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
+  *has = PETSC_FALSE;
   for (int32_t i = 0; i < 2 * mesh->dim * mesh->nown; i++) *has = (PetscBool)(*has || mesh->neighbor[i] == i / (2 * mesh->dim));
   PetscCall(VpFirstRank(mesh->comm, *has, &first));
   *has = (PetscBool)(first < INT_MAX);
@@ -105,6 +108,7 @@ static PetscErrorCode GetNodalDiagonal(VpMatrix matrix, Vec d)
   const VpBackend *backend;
   PetscScalar     *values;
   PetscBool        loops;
+  VpValues         on;
   VpNodes          nodes;
   VpLevel          level = NULL;
   Mat              B;
@@ -120,10 +124,15 @@ static PetscErrorCode GetNodalDiagonal(VpMatrix matrix, Vec d)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMVPatchDGGetNodes(matrix->dm, backend, &nodes));
-  PetscCall(VecGetArrayWrite(d, &values));
-  if (level) PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
-  else PetscCall(VpNodesDiagonal(nodes, &op->problem, nodes->point, values));
-  PetscCall(VecRestoreArrayWrite(d, &values));
+  if (level) {
+    PetscCall(VecGetArrayWrite(d, &values));
+    PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
+    PetscCall(VecRestoreArrayWrite(d, &values));
+  } else {
+    PetscCall(VpValuesGet(backend, d, VP_WRITE, &on));
+    PetscCall(VpNodesDiagonal(nodes, &op->problem, nodes->point, on.at));
+    PetscCall(VpValuesRestore(&on));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

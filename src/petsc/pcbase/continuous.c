@@ -1,6 +1,7 @@
 /* Sets up the preconditioner of a continuous operator: nodes, the scale of A, the constants, loose entries, and Jacobi steps. */
 #include "pcbase.h"
 #include "../forecast/forecast.h"
+#include "../../base/memory.h"
 
 #define ALIKE 4    /* Diagonals of A and of the mesh's form that differ by at most this factor, up to a common one, are of one form. */
 #define SMALL 1e-9 /* of the largest entry: rounding errors */
@@ -177,13 +178,18 @@ static PetscErrorCode WarnOfForm(PC pc, const PetscReal quotient[], const PetscI
 /* quotient [*n] = those of the diagonals of A and of the mesh's form, for nodes at these places, where cells have the row; row [*n] */
 static PetscErrorCode DivideDiagonals(VpContinuous c, Vec diagonal, const double point[], PetscReal quotient[], PetscInt row[], PetscInt *n)
 {
+  const VpBackend   *backend = c->nodes->backend;
+  const size_t       bytes = (size_t)c->nodes->rows * sizeof(double);
   const PetscScalar *d;
-  double            *form;
+  double            *form, *on;
 
   PetscFunctionBegin;
   *n = 0;
-  PetscCall(PetscMalloc1(c->nodes->rows, &form));
-  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, point, form));
+  PetscCall(VpMallocLarge(c->nodes->rows + 1, &form));
+  PetscCall(backend->borrow(bytes + 1, "diagonal of the form", (void **)&on));
+  PetscCall(VpNodesDiagonal(c->nodes, &c->op->problem, point, on));
+  PetscCall(backend->download(on, bytes, form));
+  PetscCall(backend->give_back(on));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = 0; i < c->nodes->rows; i++) {
     if (form[i] <= 0) continue;
