@@ -14,17 +14,6 @@ int VpBasisMirror(const VpBasis *b, int i, double *sign)
   return VpMirror(b->n, b->nt, i);
 }
 
-long double VpBasisLift(const VpBasis *b, int end, int k, int i)
-{
-  const double *phi = (k ? b->slope : b->value)[1];
-  double        sign;
-  const int     mirror = VpBasisMirror(b, i, &sign), at = end ? i : mirror;
-  Real          sum = 0;
-
-  for (int j = 0; j < b->n; j++) sum += (Real)b->imass[at * b->n + j] * phi[j];
-  return end ? sum : sign * sum;
-}
-
 void VpTidy(const VpBasis *b, int rows, int columns, const Real A[], double out[])
 {
   Real   top = 0;
@@ -59,6 +48,30 @@ void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], doubl
     for (int k = 0; k < n; k++)
       for (int j = 0; j < n; j++) Z[i * n + j] += to->imass[i * n + k] * Y[k * n + j];
   VpTidy(NULL, n, n, Z, A);
+}
+
+static Real LiftTrace(const VpBasis *b, int end, int k, int i)
+{
+  const double *phi = (k ? b->slope : b->value)[1];
+  double        sign;
+  const int     mirror = VpBasisMirror(b, i, &sign), at = end ? i : mirror;
+  Real          sum = 0;
+
+  for (int j = 0; j < b->n; j++) sum += (Real)b->imass[at * b->n + j] * phi[j];
+  return end ? sum : sign * sum;
+}
+
+/* Tabulates what lines have in common. */
+static void TabulateLines(VpBasis *b)
+{
+  const int n = b->n;
+  Real      T[N * N];
+
+  for (int i = 0; i < n * n; i++) T[i] = RuleStiff(b, i / n, i % n);
+  VpBasisMatrix(b, b, T, b->inner);
+  for (int i = 0; i < n * n; i++) T[i] = b->inner[i];
+  VpTidy(b, n, n, T, b->inner);
+  for (int i = 0; i < 4 * n; i++) b->lift[i / n / 2][i / n % 2][i % n] = LiftTrace(b, i / n / 2, i / n % 2, i % n);
 }
 
 static Real InnerProduct(int n, const Real x[], const Real y[])
@@ -278,6 +291,7 @@ static PetscErrorCode CreateBasis(VpQuadrature quadrature, VpBasisType type, int
   ComputeIntegrals(b, C);
   TabulateTraces(b, C);
   TabulateLowDegrees(b);
+  TabulateLines(b);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

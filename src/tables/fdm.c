@@ -140,8 +140,11 @@ static void DiagonalizeRows(const Line *line, int r, Real Q[N2][N2], double lamb
   for (int i = 0; i < r; i++) {
     for (int k = 0; k < r; k++) {
       A[i][k] = 0;
-      for (int j = 0; j < N; j++)
-        for (int l = 0; l < N; l++) A[i][k] += Q[i][j] * line->L[j][l] * Q[k][l];
+      for (int j = 0; j < N; j++) {
+        if (Q[i][j] == 0) continue; /* Few functions are combined unless the space lacks some. */
+        for (int l = 0; l < N; l++)
+          if (Q[k][l] != 0) A[i][k] += Q[i][j] * line->L[j][l] * Q[k][l];
+      }
     }
   }
   VpJacobi(r, N, N2, A[0], Q[0]);

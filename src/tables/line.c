@@ -23,39 +23,46 @@ double VpDirichletGamma(int degree, double penalty)
   return (double)VpFaceForm(VP_SIDE_DIRICHLET, 1, 1, 0, 0, (Real)penalty * degree * (degree + 1)).gamma;
 }
 
+/* what the traces beyond side s add: g [value, slope][n] */
+static void BuildSide(const VpBasis *b, const VpLineKey *key, int s, const VpFaceTerms *face, Real larger, double g[])
+{
+  const Real      h = key->h, hb = key->h_beyond[s], root = sqrtl(h * hb), slope = 2 * hb * larger * root;
+  const PetscBool cell = (PetscBool)(key->side[s] == VP_SIDE_INTERIOR);
+
+  for (int i = 0; i < b->n; i++) {
+    const Real lv = VpBasisLift(b, s, 0, i), lq = VpBasisLift(b, s, 1, i);
+
+    g[i] = cell ? (double)(face->c * (lq / (2 * h) - face->gamma * lv) / root) : 0.;
+    g[b->n + i] = cell ? (double)(face->c * lv / slope) : 0.;
+  }
+}
+
 void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double reaction, double D[], double g[])
 {
-  int         n = b->n;
-  Real        h = key->h, K[VP_MAX_N * VP_MAX_N] = {0}, E[VP_MAX_N * VP_MAX_N], lv[2][VP_MAX_N], lq[2][VP_MAX_N];
-  VpFaceTerms face[2];
+  const int  n = b->n;
+  const Real h = key->h, inner = key->a / (h * h);
+  Real       c[2], gamma[2], mean[2];
 
-  for (int l = 0; l < n; l++)
-    for (int m = 0; m < n; m++) K[l * n + m] = RuleStiff(b, l, m);
-  VpBasisMatrix(b, b, K, D);
-  for (int i = 0; i < n * n; i++) E[i] = D[i];
-  VpTidy(b, n, n, E, D);
   for (int s = 0; s < 2; s++) {
-    const Real larger = exp2l(key->larger[s]), hb = key->h_beyond[s];
+    const Real        larger = key->larger[s] != 0 ? exp2l(key->larger[s]) : 1;
+    const VpFaceTerms face =
+      VpFaceForm(key->side[s], h, key->a, key->h_beyond[s] * larger, key->a_beyond[s] * larger, penalty * b->degree * (b->degree + 1));
 
-    face[s] = VpFaceForm(key->side[s], h, key->a, hb * larger, key->a_beyond[s] * larger, penalty * b->degree * (b->degree + 1));
-    for (int i = 0; i < n; i++) {
-      PetscBool cell = (PetscBool)(key->side[s] == VP_SIDE_INTERIOR);
-
-      lv[s][i] = VpBasisLift(b, s, 0, i);
-      lq[s][i] = VpBasisLift(b, s, 1, i);
-      g[(2 * s + 0) * n + i] = cell ? (double)(face[s].c * (lq[s][i] / (2 * h) - face[s].gamma * lv[s][i]) / sqrtl(h * hb)) : 0.;
-      g[(2 * s + 1) * n + i] = cell ? (double)(face[s].c * lv[s][i] / (2 * hb * larger * sqrtl(h * hb))) : 0.;
-    }
+    c[s] = face.c / h;
+    gamma[s] = face.gamma;
+    mean[s] = face.mean / h;
+    BuildSide(b, key, s, &face, larger, g + 2 * s * n);
   }
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
       Real f[2];
 
       for (int s = 0; s < 2; s++) {
-        Real v = b->value[s][j], q = b->slope[s][j];
-        f[s] = face[s].c / h * (face[s].gamma * lv[s][i] * v - face[s].mean / h * (lv[s][i] * q + lq[s][i] * v));
+        const Real lv = VpBasisLift(b, s, 0, i), lq = VpBasisLift(b, s, 1, i), v = b->value[s][j], q = b->slope[s][j];
+
+        f[s] = c[s] * (gamma[s] * lv * v - mean[s] * (lv * q + lq * v));
       }
-      D[i * n + j] = (double)(key->a / (h * h) * D[i * n + j] + (f[0] + f[1]) + (i == j ? reaction : 0));
+      D[i * n + j] = (double)(inner * b->inner[i * n + j] + (f[0] + f[1]) + (i == j ? reaction : 0));
     }
   }
 }

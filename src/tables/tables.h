@@ -55,8 +55,10 @@ typedef struct {
   double expand[2][2][VP_MAX_N]; /* [end][k] the coefficients of least norm whose value and slope at the end are 1 and 0 (k = 0), or 0 and 1
                                     (k = 1) */
   double low[2][VP_LOW_DEGREES]
-            [VP_MAX_N]; /* [0][m][i] what coefficient i of a residual adds to that of the Legendre polynomial of degree m,
+            [VP_MAX_N];                   /* [0][m][i] what coefficient i of a residual adds to that of the Legendre polynomial of degree m,
                                               [1][m][i] what this polynomial adds to coefficient i of a function; 0 where m >= n */
+  double      inner[VP_MAX_N * VP_MAX_N]; /* D of a line with h = a = 1 whose sides have no terms (VpLineBuild) */
+  long double lift[2][2][VP_MAX_N];       /* [end][k][i], see VpBasisLift */
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *); /* with Gauss's rule */
 PetscErrorCode VpBasisCreateFor(VpQuadrature, VpBasisType, int degree, VpBasis *);
@@ -84,7 +86,10 @@ static inline double VpBasisExpand(const VpBasis *b, int end, int k, int i)
 }
 /* component i of M^-1 times the functional that takes the value (k = 0) or the outward slope (k = 1) at an end. The numbers of both ends
    mirror each other exactly. */
-long double VpBasisLift(const VpBasis *, int end, int k, int i);
+static inline long double VpBasisLift(const VpBasis *b, int end, int k, int i)
+{
+  return b->lift[end][k][i];
+}
 
 /* The key of a line: a cell along one direction, and what lies beyond its two sides. */
 typedef struct {
