@@ -1,5 +1,5 @@
 /* Single cells, solved by the tensor product of their own blocks. */
-#include "cell.cuh"
+#include "plan/viewplans.cuh"
 
 /* in = (M in every direction) in, by ContractLines with matrices in memory */
 template <class T, int DIM, int N>
@@ -57,9 +57,13 @@ struct Cells {
   static PetscErrorCode SolveRange(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost,
                                    const void *b, void *x)
   {
-    return VpCudaLaunch("cells", view->turn ? SolveCells<T, DIM, N, TurnedSides<T>> : SolveCells<T, DIM, N, NoHangingTraces<T>>,
-                        {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost), first, last, (const T *)b,
-                        (T *)x);
+    Field<T> f(view, x, ghost);
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaFieldWithLines(view, x, ghost, &f));
+    PetscCall(VpCudaLaunch("cells", view->turn ? SolveCells<T, DIM, N, TurnedSides<T>> : SolveCells<T, DIM, N, NoHangingTraces<T>>,
+                           {VpBlocks(last - first, S::cells), S::threads}, *cells, f, first, last, (const T *)b, (T *)x));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 

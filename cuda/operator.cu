@@ -221,12 +221,15 @@ struct Operator {
   static PetscErrorCode ApplyToRange(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b,
                                      void *y)
   {
-    const Field<T> f(view, x, ghosts.values);
+    Field<T> f(view, x, ghosts.values);
 
-    if (view->metric.components) return VpCudaMetricApply(view, first, last, x, ghosts, b, y);
-    if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
-    if (view->turn) return Turned(view, f, first, last, ghosts, b, y);
-    return ApplyToAll(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
+    PetscFunctionBegin;
+    PetscCall(VpCudaFieldWithLines(view, x, ghosts.values, &f));
+    if (view->metric.components) PetscCall(VpCudaMetricApply(view, first, last, x, ghosts, b, y));
+    else if (view->hang.n) PetscCall(Hanging(view, f, first, last, ghosts, b, y));
+    else if (view->turn) PetscCall(Turned(view, f, first, last, ghosts, b, y));
+    else PetscCall(ApplyToAll(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 

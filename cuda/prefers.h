@@ -23,4 +23,5 @@ static const VpPrefers VpCudaPrefers = {.matrix = PetscDefined(HAVE_CUDA) ? "aij
                                         .coarse_fits = PETSC_TRUE,
                                         .sorts_patches = PETSC_TRUE,
                                         .rehearses = PETSC_TRUE,
+                                        .makes_lines = PETSC_TRUE,
                                         .gpu_flops = PETSC_TRUE};

@@ -156,8 +156,13 @@ struct SweepKernels {
   /* Works on patches that are not alike. */
   static PetscErrorCode SweepOthers(const LikeWork &like, const VpArray &list, int n)
   {
-    return SweepRest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.mode,
-                     (const int32_t *)list.p, 0, n);
+    Field<T> f(like.setup.view, NULL, NULL);
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaFieldWithLines(like.setup.view, NULL, NULL, &f));
+    PetscCall(SweepRest(f, Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.mode, (const int32_t *)list.p, 0, n));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode CorrectOwn(const LikeWork &like)
@@ -212,6 +217,7 @@ struct SweepKernels {
     CommonPatches<T, N> *c = NULL;
     SweepPlan<T, N>     *plan[SELECTIONS] = {};
     cudaStream_t         side = VpCudaStream;
+    Field<T>             f(setup.view, NULL, NULL);
     int                  lists = setup.split && setup.split->n[1];
 
     PetscFunctionBegin;
@@ -222,8 +228,10 @@ struct SweepKernels {
       lists += plan[i]->Lists();
     }
     if (lists > 1) PetscCall(VpCudaFork(&side));
-    if (setup.split)
-      PetscCall(SweepTurned(Field<T>(setup.view, NULL, NULL), Sweep<T>(setup.patches, done, b, x), mode, *setup.split, side));
+    if (setup.split) {
+      PetscCall(VpCudaFieldWithLines(setup.view, NULL, NULL, &f));
+      PetscCall(SweepTurned(f, Sweep<T>(setup.patches, done, b, x), mode, *setup.split, side));
+    }
     for (int i = from; i <= to; i++) {
       const bool replaceable = i == SELECT_REPLACEABLE;
       LikeWork   like = {setup, *plan[i], c, side, VpPatchMode(mode, replaceable), done, b, x};
@@ -238,6 +246,7 @@ struct SweepKernels {
   {
     SplitPatches *split = NULL;
     Which         which = NONE;
+    Field<T>      f(view, NULL, NULL);
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,7 +261,10 @@ struct SweepKernels {
       which = ChooseKernel(setup, mode);
       if (which != NONE) PetscCall(SweepLikePatches(setup, which, mode, first, last, done, b, x));
     }
-    if (which == NONE) PetscCall(SweepUnlike(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), mode, split, first, last));
+    if (which == NONE) {
+      PetscCall(VpCudaFieldWithLines(view, NULL, NULL, &f));
+      PetscCall(SweepUnlike(f, Sweep<T>(patches, done, b, x), mode, split, first, last));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -4,6 +4,7 @@
 #include "../patch/likepatch.cuh"
 #include "groups.cuh"
 #include "turnedpatches.cuh"
+#include "viewplans.cuh"
 
 namespace vpatchdg::patch {
 template <class T, int N>

@@ -247,6 +247,7 @@ static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view,
   void                           *parameters[] = {&common, &field, &others, &stages};
 
   PetscFunctionBegin;
+  PetscCall(VpCudaFieldWithLines(view, NULL, NULL, &field));
   stages.nodd = (int32_t)(std::lower_bound(plan->at_end.begin(), plan->at_end.end(), count) - plan->at_end.begin());
   if constexpr (DIM == 3) {
     if (plan->common) common = {plan->common->tables, plan->common->boundary, WorkOn<T>(plan->list, plan->common->table, b, x)};

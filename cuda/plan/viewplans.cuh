@@ -3,8 +3,16 @@
 #include "../hanging.cuh"
 #include "../tile.cuh"
 
+/* lines.cu: the lines of a view that has `parts` instead, an entry for every cell and direction */
+struct LinePlan {
+  VpArray line, table; /* VpView.line, VpView.lines */
+};
+template <class T>
+PetscErrorCode VpCudaMakeLines(const VpView *, LinePlan *);
+
 /* of all precisions, dimensions and degrees */
 struct CellPlans : VpPlans {
+  VpOnce<LinePlan>      lines;
   VpByRange<SplitCells> cells;
   VpByRange<HangPlan>   hanging;
 };
@@ -53,3 +61,18 @@ struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<MetricTables<N>>   metric;
   VpOnce<TurnPlan>          turned;
 };
+
+/* *f = the field of a view for kernels that read lines */
+template <class T>
+static PetscErrorCode VpCudaFieldWithLines(const VpView *view, const void *own, const void *beyond, Field<T> *f)
+{
+  LinePlan *plan = NULL;
+
+  PetscFunctionBegin;
+  *f = Field<T>(view, own, beyond);
+  if (view->lines || !view->unit) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCudaPlans<CellPlans>(view).lines.Get(&plan, [view](LinePlan *p) { return VpCudaMakeLines<T>(view, p); }));
+  f->line = (const int32_t *)plan->line.p;
+  f->lines = (const T *)plan->table.p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

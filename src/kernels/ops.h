@@ -209,6 +209,7 @@ typedef struct {
   PetscBool coarse_fits;   /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */
   PetscBool sorts_patches; /* The backend finds by itself which patches at a level's end are replaceable. */
   PetscBool rehearses;     /* A first solve waits for kernels and records, so set-up runs through one. */
+  PetscBool makes_lines;   /* The backend makes the lines of cells that all differ (VpLineParts). */
   PetscBool gpu_flops;     /* PETSc counts the flops as those of a GPU. */
 } VpPrefers;
 

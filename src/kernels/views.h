@@ -131,24 +131,35 @@ VP_SIZE int VpMetricEntry(int dim, int components, int d, int e)
 
   return components > dim ? low * (2 * dim - low - 1) / 2 + high : d;
 }
+/* What lines consist of in addition to a view's `unit` and `coefficient`, where they differ from cell to cell: a backend that makes lines
+   by itself (VpPrefers.makes_lines) does so for the kernels that read some. */
+typedef struct {
+  double        penalty;   /* k (k + 1) times the factor of penalties */
+  double        reaction;  /* in every line */
+  double        h[3];      /* size of all cells */
+  const double *condition; /* [boundary][3] mean, then of gamma what is divided by h, and the rest */
+  const void   *volume;    /* [nlocal] volume of a cell relative to its size; NULL: no side weighs by volumes */
+} VpLineParts;
+
 /* The cells. */
 typedef struct {
   int            dim, n;
   int            nt, first[2]; /* traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t        nown, nsweep, nlocal;
-  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
+  const int32_t *neighbor; /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
                                          side, of a side that hangs (VP_HANGING), or of the level's end (VP_LEVEL_END) */
-  const uint8_t *turn;                /* [nsweep][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
-  const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
-  const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
-  VpCommon       common;              /* of `lines` */
-  int            nsize;               /* number of other cell sizes, on adaptive meshes */
-  VpCommon       size[VP_MOST_SIZES]; /* the common lines of these sizes */
+  const uint8_t *turn;     /* [nsweep][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
+  const int32_t *line;     /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void    *lines;    /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild); NULL: there are `parts` */
+  VpLineParts    parts;
+  VpCommon       common;                           /* of `lines` */
+  int            nsize;                            /* number of other cell sizes, on adaptive meshes */
+  VpCommon       size[VP_MOST_SIZES];              /* the common lines of these sizes */
   double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of these lines */
   const void    *unit;             /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one
                                       size */
   const void    *coefficient;      /* [nlocal][directions] a, if there is `unit` */
-  const uint8_t *weighed;          /* [nsweep] whether a side of the cell weighs by volumes, where its lines and not `unit` say what A is;
+  const uint8_t *weighed;          /* [nsweep] a bit per side that weighs by volumes, where the cell's lines and not `unit` say what A is;
                                       NULL: none does, or there is no `turn` */
   int            directions;       /* 1, or dim where a is a diagonal tensor */
   double         reaction;         /* of cells, if there is `unit` */

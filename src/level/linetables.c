@@ -229,72 +229,134 @@ static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
   return PETSC_TRUE;
 }
 
-/* a [view.nlocal][directions] = the coefficients of own cells and of those beyond their sides */
-static void CopyCoefficients(VpLevel level, int directions, double a[])
-{
-  const VpMesh   mesh = level->mesh;
-  const int32_t *beyond = level->reads == VP_GHOST_SIDE && mesh->shared->n ? mesh->shared->beyond : mesh->neighbor;
-  const size_t   swept = (size_t)level->view.nsweep, nside = 2 * (size_t)mesh->dim, count = (size_t)directions;
+/* arrays of a view with `unit` while they are filled */
+typedef struct {
+  VpLevel  level;
+  double  *a;       /* [view.nlocal][directions] */
+  uint8_t *weighed; /* [view.nsweep] */
+} Unit;
 
-  for (size_t d = 0; d < count; d++) {
-    for (size_t cell = 0; cell < swept; cell++) a[cell * count + d] = VpLevelCoefficient(level, (int32_t)cell, (int)d);
-    for (size_t i = 0; i < swept * nside; i++) {
-      if (beyond[i] >= level->view.nsweep) a[(size_t)beyond[i] * count + d] = VpLevelCoefficient(level, mesh->neighbor[i], (int)d);
-    }
+static void CopyCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Unit *unit = (const Unit *)context;
+  const int   directions = VpProblemDirections(&unit->level->problem);
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int d = 0; d < directions; d++) unit->a[(size_t)cell * (size_t)directions + (size_t)d] = VpLevelCoefficient(unit->level, cell, d);
   }
 }
 
-/* Places view.weighed. */
-static PetscErrorCode PlaceWeighed(VpLevel level)
+/* Copies those of ghosts by sides. */
+static void CopyBeyondSides(const Unit *unit)
 {
-  const int32_t n = level->view.nsweep;
-  uint8_t      *weighed;
+  const VpLevel level = unit->level;
+  const VpMesh  mesh = level->mesh;
+  const size_t  swept = (size_t)level->view.nsweep, nside = 2 * (size_t)mesh->dim, count = (size_t)VpProblemDirections(&level->problem);
+
+  for (size_t i = 0; i < swept * nside && mesh->shared->n; i++) {
+    const int32_t beyond = mesh->shared->beyond[i];
+
+    for (size_t d = 0; d < count && beyond >= level->view.nsweep; d++)
+      unit->a[(size_t)beyond * count + d] = VpLevelCoefficient(level, mesh->neighbor[i], (int)d);
+  }
+}
+
+static void FindWeighed(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Unit *unit = (const Unit *)context;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    unit->weighed[cell] = 0;
+    for (int side = 0; side < 2 * unit->level->mesh->dim; side++)
+      unit->weighed[cell] |= (uint8_t)((VpLevelLargerBeyond(unit->level, cell, side) != 0) << side);
+  }
+}
+
+static PetscErrorCode PlaceCoefficients(VpLevel level)
+{
+  const PetscBool sides = (PetscBool)(level->reads == VP_GHOST_SIDE);
+  VpView         *view = &level->view;
+  const size_t    count = (size_t)view->nlocal * (size_t)VpProblemDirections(&level->problem);
+  Unit            unit = {.level = level};
 
   PetscFunctionBegin;
+  PetscCall(VpMallocLarge(count + 1, &unit.a));
+  VpLoop(sides ? view->nsweep : view->nlocal, CopyCoefficients, &unit);
+  if (sides) CopyBeyondSides(&unit);
+  PetscCall(VpArraysPlaceReals(&level->arrays, unit.a, count, "coefficients", &view->coefficient));
+  PetscCall(PetscFree(unit.a));
   if (!level->problem.apart.volume) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(n + 1, &weighed));
-  for (int32_t cell = 0; cell < n; cell++) {
-    for (int side = 0; side < 2 * level->mesh->dim; side++) weighed[cell] |= VpLevelLargerBeyond(level, cell, side) != 0;
-  }
-  PetscCall(VpPlaceArray(&level->arrays, weighed, (size_t)n, "sides of trees", &level->view.weighed));
-  PetscCall(PetscFree(weighed));
+  PetscCall(VpMallocLarge(view->nsweep + 1, &unit.weighed));
+  VpLoop(view->nsweep, FindWeighed, &unit);
+  PetscCall(VpPlaceArray(&level->arrays, unit.weighed, (size_t)view->nsweep, "sides of trees", &view->weighed));
+  PetscCall(PetscFree(unit.weighed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes what the view has where coefficients vary over cells of one size. */
-static PetscErrorCode PlaceUnit(VpLevel level)
+/* whether coefficients vary over cells of one size; then h[d] is that size */
+static PetscBool HasUnit(VpLevel level, PetscReal h[3])
 {
-  const int     dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n), directions = VpProblemDirections(&level->problem);
   const VpApart apart = level->problem.apart;
-  const size_t  count = (size_t)level->view.nlocal * (size_t)directions;
-  VpView       *view = &level->view;
-  PetscReal     h[3];
-  double       *table, *a;
+
+  return (PetscBool)(!VpLevelIsUniform(level) && !apart.reaction && !apart.sides && !(apart.volume && !level->mesh->turn) &&
+                     !VpMeshIsAdaptive(level->mesh) && HaveOneSize(level->mesh, h));
+}
+
+/* Makes what the view has then. */
+static PetscErrorCode PlaceUnit(VpLevel level, const PetscReal h[3])
+{
+  const int dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n);
+  VpView   *view = &level->view;
+  double   *table;
 
   PetscFunctionBegin;
-  if (VpLevelIsUniform(level) || apart.reaction || apart.sides || (apart.volume && !level->mesh->turn) || VpMeshIsAdaptive(level->mesh) ||
-      !HaveOneSize(level->mesh, h))
-    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(dim * size, &table));
-  PetscCall(PetscCalloc1(count, &a));
   for (int d = 0; d < dim; d++) {
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
 
     VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
     VpLevelSetOutside(level, d, &inside);
   }
-  CopyCoefficients(level, directions, a);
-  view->directions = directions;
+  view->directions = VpProblemDirections(&level->problem);
   view->reaction = VpLevelReaction(level);
   PetscCall(VpArraysPlaceReals(&level->arrays, table, (size_t)(dim * size), "operator tables", &view->unit));
-  PetscCall(VpArraysPlaceReals(&level->arrays, a, count, "coefficients", &view->coefficient));
-  PetscCall(PlaceWeighed(level));
   PetscCall(PetscFree(table));
-  PetscCall(PetscFree(a));
+  PetscCall(PlaceCoefficients(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceLines(VpLevel level)
+/* Makes view.parts. */
+static PetscErrorCode PlaceParts(VpLevel level, const PetscReal h[3])
+{
+  const VpProblem *problem = &level->problem;
+  const VpDomain   domain = level->mesh->geometry->domain;
+  const double     k = problem->degree;
+  VpLineParts     *parts = &level->view.parts;
+  double          *condition, *volume;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(parts->h, h, 3));
+  parts->penalty = problem->penalty * k * (k + 1);
+  parts->reaction = VpLevelReaction(level) / level->mesh->dim;
+  PetscCall(PetscMalloc1(3 * (size_t)domain->nboundary, &condition));
+  for (int32_t i = 0; i < domain->nboundary; i++) {
+    const VpCondition *is = &VpConditions[domain->boundary[i].kind];
+
+    condition[3 * i] = is->mean;
+    condition[3 * i + 1] = 2 * is->penalty * parts->penalty;
+    condition[3 * i + 2] = is->alpha * VpProblemAlphaOf(problem, i % (2 * level->mesh->dim), domain->boundary[i].alpha);
+  }
+  PetscCall(VpPlaceArray(&level->arrays, condition, 3 * (size_t)domain->nboundary, "conditions", &parts->condition));
+  PetscCall(PetscFree(condition));
+  if (!level->view.weighed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge(level->view.nlocal + 1, &volume));
+  for (int32_t cell = 0; cell < level->view.nlocal; cell++) volume[cell] = VpProblemVolume(problem, cell);
+  PetscCall(VpArraysPlaceReals(&level->arrays, volume, (size_t)level->view.nlocal, "volumes of cells", &parts->volume));
+  PetscCall(PetscFree(volume));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceTables(VpLevel level)
 {
   const size_t nline = (size_t)level->view.nsweep * level->mesh->dim;
   VpView      *view = &level->view;
@@ -307,7 +369,20 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   PetscCall(VpPlaceArray(&level->arrays, line, nline, "operator tables", &view->line));
   PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
   PetscCall(LinesDestroy(&lines, &line));
-  PetscCall(PlaceUnit(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If each cell has the means of its own metric, few lines are equal. */
+PetscErrorCode VpLevelPlaceLines(VpLevel level)
+{
+  PetscReal       h[3] = {0};
+  const PetscBool unit = HasUnit(level, h), many = (PetscBool)(level->problem.kind == VP_METRIC_CELL && level->reads == VP_GHOST_FACE);
+  const PetscBool later = (PetscBool)(unit && many && level->backend->prefers->makes_lines);
+
+  PetscFunctionBegin;
+  if (!later) PetscCall(PlaceTables(level));
+  if (unit) PetscCall(PlaceUnit(level, h));
+  if (later) PetscCall(PlaceParts(level, h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,6 +392,7 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **d
   int32_t *line;
 
   PetscFunctionBegin;
+  if (!level->view.lines) PetscCall(PlaceTables(level)); /* Both have the same entries. */
   PetscCall(LinesCreate(level, PETSC_FALSE, &lines, &line));
   PetscCall(PlaceEntries(level, &lines, PETSC_TRUE, arrays, drop));
   PetscCall(LinesDestroy(&lines, &line));
