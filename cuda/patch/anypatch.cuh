@@ -55,18 +55,28 @@ struct PatchSide<T, true> : PatchSide<T, false> {
   int  frame; /* of the cell beyond, whose direction across the side counts as the cell's own direction runs */
 };
 
-template <class T>
+/* A table, whose numbers are read W at once. Requires: W divides i of operator+ */
+template <class T, int W>
 struct ReadOnly {
-  const T                     *p;
+  const T *p;
+
   __device__ __forceinline__ T operator[](int i) const
   {
-    return __ldg(p + i);
+    return LoadOnce((const Pack<T, W> *)p + i / W).a[i % W];
   }
   __device__ __forceinline__ ReadOnly operator+(int i) const
   {
     return {p + i};
   }
 };
+/* How many numbers are read at once: as many as divide STEP, in which tables and rows of them are counted. */
+template <class T, int STEP>
+constexpr int WidthOf()
+{
+  constexpr int most = VP_WIDE_BYTES / sizeof(T);
+
+  return STEP % most == 0 ? most : STEP % 2 == 0 ? 2 : 1;
+}
 
 template <class T, int DIM, int N, class S, bool TURNED = false>
 struct AnyPatch {
@@ -74,6 +84,8 @@ struct AnyPatch {
   static constexpr bool                   FEW = S::few;
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
   typedef PatchSide<T, TURNED>            Side;
+  typedef ReadOnly<T, WidthOf<T, N * (N + 4)>()> Line;   /* VpLineSize() */
+  typedef ReadOnly<T, WidthOf<T, 2 * N>()>       Matrix; /* VpFdmSize() */
   static_assert(!TURNED || R == 1, "a thread of a turned patch has one line");
 
   /* the values that make the traces at an end of the thread's lines */
@@ -203,8 +215,8 @@ struct AnyPatch {
     }
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int r = 0; r < R; r++) {
-        const T *g = entry[r] + VpLineSide(N, 0) + 2 * s * N;
-        y[r][i] -= __ldg(g + i) * V[r] + __ldg(g + N + i) * Q[r];
+        const Line g = {entry[r] + VpLineSide(N, 0) + 2 * s * N};
+        y[r][i] -= g[i] * V[r] + g[N + i] * Q[r];
       }
     }
   }
@@ -219,11 +231,13 @@ struct AnyPatch {
     T          y[R][N] = {};
 
     if (X) {
+      T u[R][N];
       UNROLL (int j = 0; j < N; j++) {
-        T u[R];
-        UNROLL (int r = 0; r < R; r++) u[r] = own.Signed(j, own.First(X + At<D>(r).start + c * S::half(D))[own.Index(j)]);
-        UNROLL (int i = 0; i < N; i++) {
-          UNROLL (int r = 0; r < R; r++) y[r][i] -= __ldg(entry[r] + i * N + j) * u[r];
+        UNROLL (int r = 0; r < R; r++) u[r][j] = own.Signed(j, own.First(X + At<D>(r).start + c * S::half(D))[own.Index(j)]);
+      }
+      UNROLL (int i = 0; i < N; i++) {
+        UNROLL (int j = 0; j < N; j++) {
+          UNROLL (int r = 0; r < R; r++) y[r][i] -= Line{entry[r]}[i * N + j] * u[r][j];
         }
       }
       Face(
@@ -313,15 +327,26 @@ struct AnyPatch {
   __device__ __forceinline__ void Transform(const Problems &before, T (&v)[R][m]) const
   {
     const Problem     problem = FEW ? before[D] : ProblemAlong(D);
-    const ReadOnly<T> a = {problem.table + (BACK ? VpBackAt(m) : 0)};
+    const Matrix      a = {problem.table + (BACK ? VpBackAt(m) : 0)};
     auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
     if (!problem.mirrored) Full<T, N, R>(a, v, write);
-    else {
-      if (BACK) Backward<Map, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
-      else Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
-      UNROLL (int i = 0; i < m; i++) {
-        UNROLL (int r = 0; r < R; r++) write(r, i, v[r][i]);
+    else if (!BACK) {
+      Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
+      Put<T, N, R>(v, write);
+    } else {
+      UNROLL (int i = 0; i < N; i++) { /* as Backward(), but row by row, as the table is read */
+        T even[R] = {}, odd[R] = {};
+        UNROLL (int j = 0; j < N; j++) {
+          UNROLL (int r = 0; r < R; r++) {
+            even[r] += a[i * m + 2 * j] * v[r][2 * j];
+            odd[r] += a[i * m + 2 * j + 1] * v[r][2 * j + 1];
+          }
+        }
+        UNROLL (int r = 0; r < R; r++) {
+          write(r, i, even[r] + odd[r]);
+          write(r, N + Map::index(i), Map::sign(i) < 0 ? odd[r] - even[r] : even[r] - odd[r]);
+        }
       }
     }
   }

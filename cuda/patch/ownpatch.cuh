@@ -68,7 +68,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   typedef OwnShape<T, N, S>                  Shape;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
-  using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
+  using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   static constexpr bool thin = OwnTables<T, N>::thin;
 
@@ -84,6 +84,11 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     numbers = (T *)(around + PATCH_SIDES);
   }
 
+  /* from the planes to X */
+  __device__ __forceinline__ int X() const
+  {
+    return (int)(sides - values);
+  }
   /* H at a side along d with the cell h beyond, of a cell with coefficient a */
   __device__ __forceinline__ T Mean(int h, int d, T a) const
   {
@@ -120,17 +125,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     else return (D == 0 ? kx : D == 1 ? ky : kz) == LIES_LOWER + s;
   }
 
-  /* Line r along D. Start: its first value in `values`; Offset: of value i; Find: its cells' number q, its place in a cell's vector */
-  template <int D>
-  __device__ __forceinline__ T *Start(int r) const
-  {
-    return D == 0 ? LineX(r) : D == 1 ? LineY(r) : values + LineZ(r);
-  }
-  template <int D>
-  static constexpr __device__ int Offset(int i)
-  {
-    return D == 0 ? i % N + i / N * layer : D == 1 ? i % N * N + i / N * 2 * layer : S::sz * i;
-  }
+  /* the number q of the cells of line r along D, and its place in a cell's vector */
   template <int D>
   __device__ __forceinline__ void Find(int r, int &q, int &at) const
   {
@@ -240,24 +235,22 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   /* X = x on the z lines */
   __device__ __forceinline__ void LoadX() const
   {
-    T *X = sides;
+    T u[R][m];
 
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int c = 0; c < 2; c++) {
-        const T *from = Cell(LineZ(r) / layer + 4 * c, false) + LineZ(r) % layer;
-        UNROLL (int i = 0; i < N; i++) X[LineZ(r) + S::sz * (c * N + i)] = __ldg(from + i * layer);
-      }
-    }
+    this->Load([=](int h) { return Cell(h, false); }, u);
+    this->WriteZ(X(), u);
   }
   /* Y = A x along D, or Y += A x */
   template <int D>
   __device__ __forceinline__ void Step(const Pair (&beyond)[R][2]) const
   {
     UNROLL (int r = 0; r < R; r++) {
-      T *Y = Start<D>(r), u[m], y[m];
-      UNROLL (int i = 0; i < m; i++) u[i] = (sides + (Y - values))[Offset<D>(i)];
+      T u[m], y[m], before[m];
+      this->template Read<D>(r, X(), u);
       Operate<D>(r, beyond[r], u, y);
-      UNROLL (int i = 0; i < m; i++) Y[Offset<D>(i)] = y[i] + (D ? Y[Offset<D>(i)] : T(0));
+      if (D) this->template Read<D>(r, 0, before);
+      UNROLL (int i = 0; D && i < m; i++) y[i] += before[i];
+      this->template Write<D>(r, y);
     }
     Sync();
   }
@@ -265,6 +258,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   __device__ __forceinline__ void Residual(const T *b)
   {
     Pair p[R][2];
+    T    u[R][m];
 
     FindNumbers();
     LoadX();
@@ -275,42 +269,44 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     Step<1>(p);
     Beyond<2>(p);
     this->LoadB(b);
+    this->ReadZ(0, u);
     UNROLL (int r = 0; r < R; r++) {
-      T *Y = values + LineZ(r), *X = sides + LineZ(r), u[m], y[m];
-      UNROLL (int i = 0; i < m; i++) u[i] = X[S::sz * i];
-      Operate<2>(r, p[r], u, y);
-      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + Y[S::sz * i] + of.reaction * u[i];
+      UNROLL (int i = 0; i < m; i++) v[r][i] -= u[r][i];
+    }
+    this->ReadZ(X(), u);
+    UNROLL (int r = 0; r < R; r++) {
+      T y[m];
+      Operate<2>(r, p[r], u[r], y);
+      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + of.reaction * u[r][i];
     }
   }
 
   /* B along z; where `active`, the old values and the result go to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    this->ReadBackwardZ();
+    T  u[R][m];
+    T *to[R][2];
+
+    this->FindOthers(to);
+    Thread::BackwardZ();
+    this->ReadZ(X(), u);
     UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int c = 0; c < 2; c++) {
-        T *to = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
-        UNROLL (int i = 0; active && i < N; i++) to[i * layer] = v[r][c * N + i] + sides[LineZ(r) + S::sz * (c * N + i)];
-      }
+      UNROLL (int i = 0; i < m; i++) v[r][i] += u[r][i];
     }
+    if (active) this->Store(to);
   }
   __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {
     const Pack<T, 4> factors = of.Factors(patch);
-    auto             write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
 
     if (of.mode == VP_MODE_GIVEN) {
       LoadX();
       this->LoadB(b);
     } else Residual(b);
     this->ForwardZ();
-    this->ReadY();
-    ToModes<1>(t, boundary, ky, v, write);
-    Sync();
+    this->ForwardY();
     this->template SolveX<true>(factors);
-    this->ReadY();
-    FromModes<1>(t, boundary, ky, v, write);
-    Sync();
+    this->BackwardY();
     BackwardZ(active);
   }
 };

@@ -87,15 +87,20 @@ struct PatchThread {
   {
     return S::adjacent ? R * me + r : Line(r);
   }
-  __device__ __forceinline__ T *LineY(int r) const
+  /* Start: where line r along D begins in the planes; Offset: how far from there its value i is */
+  template <int D>
+  __device__ __forceinline__ T *Start(int r) const
   {
     const int l = Line(r);
-    return values + l / S::y.place % N + l / S::y.cell % 2 * layer + l / S::y.z % m * S::sz;
-  }
-  __device__ __forceinline__ T *LineX(int r) const
-  {
-    const int l = Line(r);
+
+    if (D == 2) return values + LineZ(r);
+    if (D == 1) return values + l / S::y.place % N + l / S::y.cell % 2 * layer + l / S::y.z % m * S::sz;
     return values + l / S::x.place % N * N + l / S::x.cell % 2 * 2 * layer + l / S::x.z % m * S::sz;
+  }
+  template <int D>
+  static constexpr __device__ int Offset(int i)
+  {
+    return D == 0 ? i % N + i / N * layer : D == 1 ? i % N * N + i / N * 2 * layer : S::sz * i;
   }
   /* the values of cell h of PatchCells: the current ones, or, if `other`, where its new ones belong */
   __device__ __forceinline__ T *Cell(int h, bool other) const
@@ -104,19 +109,45 @@ struct PatchThread {
     return x + (size_t)__ldg(cells + h) * S::values;
   }
 
-  /* v = the z lines of b */
-  __device__ __forceinline__ void LoadB(const T *b)
+  /* u = the z lines of a vector, in which cell h of PatchCells begins at cell(h) */
+  template <class Begin>
+  __device__ __forceinline__ void Load(Begin cell, T (&u)[R][m]) const
   {
     UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
       const int l = LineZ(r);
       UNROLL (int c = 0; c < 2; c++) {
-        const T *from = b + (size_t)__ldg(cells + l / layer + 4 * c) * S::values + l % layer;
+        const T *from = cell(l / layer + 4 * c) + l % layer;
         UNROLL (int i = 0; i < N; i++) {
           if constexpr (S::adjacent) {
             const LinePack lines = LoadNow((const LinePack *)(from + i * layer));
-            UNROLL (int k = 0; k < R; k++) v[k][c * N + i] = lines.a[k];
-          } else v[r][c * N + i] = LoadNow(from + i * layer);
+            UNROLL (int k = 0; k < R; k++) u[k][c * N + i] = lines.a[k];
+          } else u[r][c * N + i] = LoadNow(from + i * layer);
         }
+      }
+    }
+  }
+  /* v = the z lines of b */
+  __device__ __forceinline__ void LoadB(const T *b)
+  {
+    Load([=](int h) { return b + (size_t)__ldg(cells + h) * S::values; }, v);
+  }
+  /* to[r][c] = where line r along z begins in the other buffer of its cell c */
+  __device__ __forceinline__ void FindOthers(T *(&to)[R][2]) const
+  {
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
+    }
+  }
+  /* writes v there */
+  __device__ __forceinline__ void Store(T *const (&to)[R][2]) const
+  {
+    UNROLL (int i = 0; i < m; i++) {
+      if constexpr (S::adjacent) {
+        LinePack lines;
+        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
+        *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
+      } else {
+        UNROLL (int r = 0; r < R; r++) to[r][i / N][i % N * layer] = v[r][i];
       }
     }
   }
@@ -134,47 +165,68 @@ struct PatchThread {
     }
   }
 
+  /* Read: u = line r along D of the planes, or of an array of planes `apart` numbers after them; Write: back. Values side by side along x
+     are read and written many at once. */
+  template <int D>
+  __device__ __forceinline__ void Read(int r, int apart, T (&u)[m]) const
+  {
+    constexpr int W = D ? 1 : S::width;
+
+    UNROLL (int i = 0; i < m; i += W) {
+      const Pack<T, W> p = *(const Pack<T, W> *)(Start<D>(r) + apart + Offset<D>(i));
+      UNROLL (int k = 0; k < W; k++) u[i + k] = p.a[k];
+    }
+  }
+  template <int D>
+  __device__ __forceinline__ void Write(int r, const T (&u)[m]) const
+  {
+    constexpr int W = D ? 1 : S::width;
+
+    UNROLL (int i = 0; i < m; i += W) {
+      Pack<T, W> p;
+      UNROLL (int k = 0; k < W; k++) p.a[k] = u[i + k];
+      *(Pack<T, W> *)(Start<D>(r) + Offset<D>(i)) = p;
+    }
+  }
+  template <int D>
+  __device__ __forceinline__ void ReadLines()
+  {
+    UNROLL (int r = 0; r < R; r++) Read<D>(r, 0, v[r]);
+  }
+  /* the same for all lines along z */
+  __device__ __forceinline__ void ReadZ(int apart, T (&u)[R][m]) const
+  {
+    UNROLL (int i = 0; i < m; i++) {
+      if constexpr (S::adjacent) {
+        const LinePack lines = *(const LinePack *)(Start<2>(0) + apart + S::sz * i);
+        UNROLL (int r = 0; r < R; r++) u[r][i] = lines.a[r];
+      } else {
+        UNROLL (int r = 0; r < R; r++) u[r][i] = Start<2>(r)[apart + S::sz * i];
+      }
+    }
+  }
+  __device__ __forceinline__ void WriteZ(int apart, const T (&u)[R][m]) const
+  {
+    UNROLL (int i = 0; i < m; i++) {
+      if constexpr (S::adjacent) {
+        LinePack lines;
+        UNROLL (int r = 0; r < R; r++) lines.a[r] = u[r][i];
+        *(LinePack *)(Start<2>(0) + apart + S::sz * i) = lines;
+      } else {
+        UNROLL (int r = 0; r < R; r++) Start<2>(r)[apart + S::sz * i] = u[r][i];
+      }
+    }
+  }
+
   /* F along z, to shared memory */
   __device__ __forceinline__ void ForwardZ()
   {
-    if constexpr (S::adjacent && inside) {
+    if (!inside && kz) ToModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { Start<2>(r)[S::sz * i] = w; });
+    else {
       ForwardInside<2>(t, v);
-      UNROLL (int i = 0; i < m; i++) {
-        LinePack lines;
-        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
-        *(LinePack *)(values + LineZ(0) + S::sz * i) = lines;
-      }
-    } else ToModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      WriteZ(0, v);
+    }
     Sync();
-  }
-  __device__ __forceinline__ void ReadY()
-  {
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int i = 0; i < m; i++) v[r][i] = LineY(r)[i % N * N + i / N * 2 * layer];
-    }
-  }
-  __device__ __forceinline__ void ReadX()
-  {
-    typedef Pack<T, S::width> P;
-
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int i = 0; i < m; i += S::width) {
-        const P p = *(const P *)(LineX(r) + i % N + i / N * layer);
-        UNROLL (int k = 0; k < S::width; k++) v[r][i + k] = p.a[k];
-      }
-    }
-  }
-  __device__ __forceinline__ void WriteX() const
-  {
-    typedef Pack<T, S::width> P;
-
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int i = 0; i < m; i += S::width) {
-        P p;
-        UNROLL (int k = 0; k < S::width; k++) p.a[k] = v[r][i + k];
-        *(P *)(LineX(r) + i % N + i / N * layer) = p;
-      }
-    }
   }
   /* the eigenvalue of mode i along x; the sum of those of two modes along y and z, which are multiplied by s[1] and s[2], and of the
      reaction of the tables */
@@ -199,12 +251,12 @@ struct PatchThread {
   template <bool FACTORS = false>
   __device__ __forceinline__ void SolveX(const Pack<T, 4> &s = Pack<T, 4>())
   {
-    auto write = [=](int r, int i, T w) { LineX(r)[i % N + i / N * layer] = w; };
+    auto write = [=](int r, int i, T w) { Start<0>(r)[Offset<0>(i)] = w; };
 
-    ReadX();
+    ReadLines<0>();
     if (!inside && kx) {
       ToModes<0>(t, boundary, kx, v, write);
-      ReadX();
+      ReadLines<0>();
     } else ForwardInside<0>(t, v);
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);
@@ -214,28 +266,30 @@ struct PatchThread {
     if (!inside && kx) FromModes<0>(t, boundary, kx, v, write);
     else {
       BackwardInside<0>(t, v);
-      WriteX();
+      UNROLL (int r = 0; r < R; r++) Write<0>(r, v[r]);
     }
     Sync();
   }
-  __device__ __forceinline__ void ReadZ()
+  /* F and B along y */
+  __device__ __forceinline__ void ForwardY()
   {
-    UNROLL (int i = 0; i < m; i++) {
-      if constexpr (S::adjacent) {
-        const LinePack lines = *(const LinePack *)(values + LineZ(0) + S::sz * i);
-        UNROLL (int r = 0; r < R; r++) v[r][i] = lines.a[r];
-      } else {
-        UNROLL (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];
-      }
-    }
+    ReadLines<1>();
+    ToModes<1>(t, boundary, ky, v, [=](int r, int i, T w) { Start<1>(r)[Offset<1>(i)] = w; });
+    Sync();
+  }
+  __device__ __forceinline__ void BackwardY()
+  {
+    ReadLines<1>();
+    FromModes<1>(t, boundary, ky, v, [=](int r, int i, T w) { Start<1>(r)[Offset<1>(i)] = w; });
+    Sync();
   }
   /* v = B along z of what is in shared memory */
-  __device__ __forceinline__ void ReadBackwardZ()
+  __device__ __forceinline__ void BackwardZ()
   {
-    ReadZ();
+    ReadZ(0, v);
     if (!inside && kz) {
-      FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
-      ReadZ();
+      FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { Start<2>(r)[S::sz * i] = w; });
+      ReadZ(0, v);
     } else BackwardInside<2>(t, v);
   }
 };

@@ -55,7 +55,7 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   typedef typename Thread::LinePack          LinePack;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
-  using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
+  using Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   static constexpr bool varies = Coefficients::varies, tails = Thread::Of::grouped && !varies;
 
@@ -177,25 +177,19 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   {
     T *to[R][2];
 
-    this->ReadZ();
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
-    }
-    if constexpr (S::adjacent && inside) {
-      BackwardInside<2>(t, v);
-      UNROLL (int i = 0; active && i < m; i++) {
-        LinePack lines;
-        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
-        *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
-      }
-    } else
+    this->FindOthers(to);
+    if (!inside && kz) {
+      this->ReadZ(0, v);
       FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) {
-        if (active) (i < N ? to[r][0] : to[r][1])[i % N * layer] = w;
+        if (active) to[r][i / N][i % N * layer] = w;
       });
+    } else {
+      Thread::BackwardZ();
+      if (active) this->Store(to);
+    }
   }
   __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {
-    auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
     Pair end[R][2];
 
     this->FindBeyond();
@@ -204,14 +198,10 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
     Load(b, end);
     SubtractTraces(end);
     this->ForwardZ();
-    this->ReadY();
-    ToModes<1>(t, boundary, ky, v, write);
-    Sync();
+    this->ForwardY();
     if constexpr (varies) this->template SolveX<true>(of.Factors(patch));
     else this->SolveX();
-    this->ReadY();
-    FromModes<1>(t, boundary, ky, v, write);
-    Sync();
+    this->BackwardY();
     BackwardZ(active);
   }
 };
