@@ -389,16 +389,13 @@ PetscErrorCode DMVPatchDGGetContinuous(DM dm, PetscBool *continuous)
 @*/
 PetscErrorCode DMVPatchDGGetElementRestriction(DM dm, PetscInt *ncell, const PetscInt *node[])
 {
-  DM_VPatchDG *dg = dm->data;
-
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetElementRestriction()"));
   PetscCheck(DMVPatchDGData(dm)->layout, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "DMVPatchDGGetElementRestriction(): vectors of this DM have coefficients of cells, not values at nodes: use "
              "-dm_vpatchdg_continuous (DMVPatchDGSetContinuous())");
   if (ncell) *ncell = DMVPatchDGData(dm)->mesh->nown;
-  if (node && !dg->node) PetscCall(VpNodesNumber(dg->entities, &dg->node));
-  if (node) *node = dg->node;
+  if (node) PetscCall(DMVPatchDGGetNumbers(dm, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

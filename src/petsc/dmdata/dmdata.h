@@ -222,6 +222,7 @@ PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
    trees */
 PetscErrorCode DMVPatchDGNumberNodes(DM);
 PetscErrorCode DMVPatchDGForgetNodes(DM);
+PetscErrorCode DMVPatchDGGetNumbers(DM, const PetscInt **node); /* DM_VPatchDG.node, made at the first call. Not collective */
 /* *nodes: those of a continuous DM on a level's backend, with no reference of its own; NULL of another DM */
 PetscErrorCode DMVPatchDGGetNodes(DM, const VpBackend *, VpNodes *);
 /* Ensures: an error that names `what` if the DM is continuous. */

@@ -22,6 +22,16 @@ PetscErrorCode DMVPatchDGNumberNodes(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGGetNumbers(DM dm, const PetscInt **node)
+{
+  DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  if (!dg->node) PetscCall(VpNodesNumber(dg->entities, &dg->node));
+  *node = dg->node;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGForgetNodes(DM dm)
 {
   DM_VPatchDG *dg = dm->data;

@@ -55,6 +55,7 @@ static PetscErrorCode AssembleInjection(DM dm, VpLevel level, Mat *E)
   const DM_VPatchDG *dg = DMVPatchDGData(dm);
   const int          ndof = (int)VpLevelValues(level);
   const PetscInt     rows = dg->mesh->nown * ndof;
+  const PetscInt    *node;
   PetscInt          *row;
   PetscScalar       *values;
 
@@ -62,11 +63,12 @@ static PetscErrorCode AssembleInjection(DM dm, VpLevel level, Mat *E)
   PetscCall(MatCreateAIJ(dg->mesh->comm, rows, dg->layout->n, PETSC_DETERMINE, PETSC_DETERMINE, ndof, NULL, ndof, NULL, E));
   PetscCall(MatSetOption(*E, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(PetscMalloc2(ndof, &row, ndof * ndof, &values));
+  PetscCall(DMVPatchDGGetNumbers(dm, &node));
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
     for (int i = 0; i < ndof; i++) row[i] = (dg->mesh->first + c) * ndof + i;
     FillInjection(level, c, ndof, values);
     /* Nodes of a cell that is alone in a periodic direction are the same at both ends. */
-    PetscCall(MatSetValues(*E, ndof, row, ndof, dg->node + (size_t)c * (size_t)ndof, values, ADD_VALUES));
+    PetscCall(MatSetValues(*E, ndof, row, ndof, node + (size_t)c * (size_t)ndof, values, ADD_VALUES));
   }
   PetscCall(MatAssemblyBegin(*E, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*E, MAT_FINAL_ASSEMBLY));
