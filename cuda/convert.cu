@@ -19,29 +19,71 @@ struct Roots {
   }
 };
 
-/* A thread has a line of a cell, and those beyond the last cell repeat it. */
-template <class T, int DIM, int N>
+/* What a thread reads a cell's values from: those of cells, or of nodes. */
+template <class T>
+struct FromCells {
+  const T *x;
+
+  __device__ __forceinline__ T Value(int32_t cell, int k, int values) const
+  {
+    return x[(size_t)cell * values + k];
+  }
+};
+template <int N>
+struct FromNodes {
+  VpGather      g;
+  const double *x;
+
+  __device__ __forceinline__ double At(int32_t place) const
+  {
+    const int32_t k = g.nodes.node[place];
+
+    return k < 0 ? 0. : (g.of_node ? g.of_node[k] : 1.) * x[k];
+  }
+  __device__ __forceinline__ double Value(int32_t cell, int k, int values) const
+  {
+    double sum = 0, share;
+
+    if (N > 2 || !g.nodes.wide) return g.of_cell[cell] * At(cell * values + k);
+    for (int m = 0; m < values; m++) {
+      const int place = VpWidePlace(g.nodes.dim, k, m, &share);
+
+      sum += share * At(cell * g.nodes.places + place);
+    }
+    return g.of_cell[cell] * sum;
+  }
+};
+
+/* A thread has a line of a cell, and those beyond the last cell repeat it. partial: NULL, or the sums of squares of what enters */
+template <class T, int DIM, int N, class From>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, double scale, const double *r,
-             T *b)
+  EnterCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, const __grid_constant__ From from, int32_t count,
+             double scale, T *b, double *partial)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
   const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t             cell = blockIdx.x * S::cells + slot, in = cell < count ? cell : count - 1;
-  const size_t              at = (size_t)in * S::values + l;
+  double                    r[N], sum = 0;
   T                         v[N];
 
-  UNROLL (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines] * roots.Inverse(in, l + i * S::lines, S::values));
+  UNROLL (int i = 0; i < N; i++) r[i] = from.Value(in, l + i * S::lines, S::values);
+  UNROLL (int i = 0; i < N; i++) {
+    r[i] *= scale;
+    sum += r[i] * r[i];
+    v[i] = (T)(r[i] * roots.Inverse(in, l + i * S::lines, S::values));
+  }
   ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
-  if (cell >= count) return;
-  UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
+  if (cell < count) {
+    UNROLL (int i = 0; i < N; i++) b[(size_t)in * S::values + l + i * S::lines] = v[i];
+  }
+  if (partial) BlockSum(cell < count ? sum : 0., partial);
 }
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, class From>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  LeaveCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, int32_t count, bool add, double scale, const T *x,
-             double *z)
+  LeaveCells(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, const __grid_constant__ From from, int32_t count,
+             bool add, double scale, double *z)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -52,7 +94,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   UNROLL (int i = 0; i < N; i++) {
-    v[i] = x[at + i * S::lines];
+    v[i] = (T)from.Value(in, l + i * S::lines, S::values);
     factor[i] = scale * roots.Inverse(in, l + i * S::lines, S::values);
     before[i] = add ? z[at + i * S::lines] : 0.;
   }
@@ -78,15 +120,10 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   double        r[N], sum = 0;
   T             v[N];
 
-  if (f.x) {
-    LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
-    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, r, hanging);
-    UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
-  } else {
-    UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
-  }
+  LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
+  ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, r, hanging);
   UNROLL (int i = 0; i < N; i++) {
-    r[i] *= scale;
+    r[i] = scale * (rhs[at + i * S::lines] - r[i]);
     sum += r[i] * r[i];
     v[i] = (T)(r[i] * roots.Inverse(in, l + i * S::lines, S::values));
   }
@@ -263,14 +300,21 @@ struct Conversions {
     return VpCudaPlans<ViewPlans<T, DIM, N>>(view).convert.Get(plan, fill);
   }
 
+  template <class From>
+  static PetscErrorCode LeaveFrom(const ConvertPlan<T, N> &plan, const VpView *view, const From &from, PetscBool add, double scale, double *z)
+  {
+    return VpCudaLaunch("leave", LeaveCells<T, DIM, N, From>, {plan.blocks, S::threads}, plan.leave, Roots(view), from, view->nown, (bool)add,
+                        scale, z);
+  }
+
   static PetscErrorCode Leave(const VpView *view, PetscBool add, double scale, const void *x, double *z)
   {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
     PetscCall(GetPlan(view, &plan));
-    PetscCall(VpCudaLaunch("leave", LeaveCells<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, Roots(view), view->nown, add, scale,
-                           (const T *)x, z));
+    if (view->gather) PetscCall(LeaveFrom(*plan, view, FromNodes<N>{*view->gather, (const double *)x}, add, scale, z));
+    else PetscCall(LeaveFrom(*plan, view, FromCells<T>{(const T *)x}, add, scale, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -320,13 +364,20 @@ struct Conversions {
       [=](const SplitCells &cell, int border) { return EnterFromCells(e, field, hanging, cell, border); });
   }
 
-  /* b = enter scale f, with the sums */
-  static PetscErrorCode EnterWithoutX(const Entering &e)
+  /* b = enter scale f; sums: with the sums */
+  template <class From>
+  static PetscErrorCode EnterFrom(const Entering &e, const From &from, bool sums)
   {
-    SplitCells all;
+    double *partial = sums ? (double *)e.plan->partial.p + *e.blocks : NULL;
 
-    all.n[VP_INNER] = e.view->nown;
-    return EnterFromCells(e, Field<double>(e.outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER);
+    if (sums) *e.blocks += e.plan->blocks;
+    return VpCudaLaunch("enter", EnterCells<T, DIM, N, From>, {e.plan->blocks, S::threads}, e.plan->enter, Roots(e.view), from, e.view->nown,
+                        e.scale, e.b, partial);
+  }
+
+  static PetscErrorCode EnterWithoutX(const Entering &e, bool sums)
+  {
+    return e.view->gather ? EnterFrom(e, FromNodes<N>{*e.view->gather, e.f}, sums) : EnterFrom(e, FromCells<double>{e.f}, sums);
   }
 
   /* the same after the residual */
@@ -340,7 +391,7 @@ struct Conversions {
     PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
     PetscCall(ops->apply(e.outer, 0, nown, x, e.ghosts, e.f, r));
     e.f = (const double *)r;
-    PetscCall(EnterWithoutX(e));
+    PetscCall(EnterWithoutX(e, true));
     PetscCall(VpBackendCuda.give_back(r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -374,10 +425,7 @@ struct Conversions {
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(GetPlan(view, &plan));
     const Entering e = {plan, view, outer, scale, ghosts, f, (T *)b, &blocks};
-    if (!x && !norm2)
-      PetscCall(
-        VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, Roots(view), view->nown, scale, f, (T *)b));
-    else if (!x) PetscCall(EnterWithoutX(e));
+    if (!x) PetscCall(EnterWithoutX(e, norm2 != NULL));
     else if (outer->metric.components) PetscCall(EnterAfter(e, x));
     else if (outer->hang.n) PetscCall(EnterHangingResidual(e, Field<double>(outer, x, ghosts.values)));
     else PetscCall(EnterResidual(e, Field<double>(outer, x, ghosts.values), NoHangingTraces<double>()));

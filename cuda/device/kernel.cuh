@@ -135,7 +135,6 @@ extern const VpMakers VpCudaMakers;
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);
 /* nodes.cu */
-PetscErrorCode VpCudaGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
 PetscErrorCode VpCudaScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
 PetscErrorCode VpCudaFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);
 PetscErrorCode VpCudaReciprocals(size_t n, double *x, double *one);

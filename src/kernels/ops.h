@@ -123,6 +123,12 @@ typedef struct {
   const int32_t *start; /* [nnode + 1] the places of node i are place[start[i]], ..., ascending */
   const int32_t *place; /* [start[nnode]] number of the place, places cell + its number in the cell */
 } VpNodeView;
+/* Value i of a cell is of_cell[cell] of_node[node] times the value at its node, 0 where there is no node; of_node NULL: 1. The value of a
+   wide cell's corner is the sum over its places, by the adjoint of VpWideValue(). */
+struct VpGather_ {
+  VpNodeView    nodes;
+  const double *of_cell, *of_node;
+};
 /* The form of continuous functions: its matrices along a direction on [0,1], of functions that are 1 at one of n nodes, and what cells are.
    Wide cells have the functions of cells half as wide. */
 typedef struct {
@@ -241,11 +247,8 @@ typedef struct {
   /* Computes M [count][n] of VpDenseInverse in double precision, and stores it on the backend in the given precision. *largest = largest
      diagonal entry of these rows of (A + weight[0] e e^T)^-1 */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
-  /* cells[value] = of_cell[cell] of_node[node] nodes[node], 0 where there is no node; of_node NULL: 1. In double precision. The value of a
-     wide cell's corner is the sum over its places, by the adjoint of VpWideValue(). */
-  PetscErrorCode (*gather)(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
-  /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order. cells NULL:
-     values are 1 */
+  /* nodes[node] = of_node[node] times the sum of of_cell[cell] times the value there over the node's places, in their order, the adjoint
+     of VpGather. of_node NULL: 1. cells NULL: values are 1 */
   PetscErrorCode (*scatter)(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
   /* nodes [nnode] = the diagonal of a form */
   PetscErrorCode (*form_diagonal)(const VpNodeView *, const VpNodeForm *, double *nodes);

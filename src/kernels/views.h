@@ -141,6 +141,8 @@ typedef struct {
   const void   *volume;    /* [nlocal] volume of a cell relative to its size; NULL: no side weighs by volumes */
 } VpLineParts;
 
+typedef struct VpGather_ VpGather; /* ops.h */
+
 /* The cells. */
 typedef struct {
   int            dim, n;
@@ -171,6 +173,7 @@ typedef struct {
   const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
   const VpBasis *basis;            /* the level's basis, on the host: traces and expand are made from it */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  const VpGather *gather; /* What enters without x, or leaves an outer level, is read from values at nodes; NULL: from those of cells */
   VpHangView     hang;
   VpMetricView   metric; /* of an outer level in the Gauss basis; then there are no `lines`. components 0: none */
   VpPlans       *plans;  /* NULL until prepare() (VpOps) */

@@ -42,10 +42,12 @@ PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 
 PetscErrorCode VpVectorEnterResidual(VpVector v, const VpOuterResidual *r, PetscReal *norm2)
 {
+  VpView view = *OuterView(v->level);
   double own = 0;
 
   PetscFunctionBegin;
-  PetscCall(EnterBy(v, OuterView(v->level), r, norm2 ? &own : NULL));
+  view.gather = r->gather;
+  PetscCall(EnterBy(v, &view, r, norm2 ? &own : NULL));
   if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, v->level->mesh->comm));
   *norm2 = own;

@@ -177,16 +177,16 @@ static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cells = the values of the cells' nodes times `of_cell` and, unless it is NULL, `of_node` */
-static PetscErrorCode GatherCells(VpNodes nodes, const double *of_cell, const double *of_node, const double *rows)
+/* *values = what a VpGather of these nodes reads the values of entries from */
+static PetscErrorCode FetchValues(VpNodes nodes, const double *rows, const double **values)
 {
   PetscFunctionBegin;
   if (nodes->sf) PetscCall(FetchEntries(nodes, rows, nodes->nodes));
-  PetscCall(nodes->backend->gather(&nodes->view, of_cell, of_node, nodes->sf ? nodes->nodes : rows, nodes->cells));
+  *values = nodes->sf ? nodes->nodes : rows;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the adjoint of GatherCells() */
+/* the adjoint of a VpGather */
 static PetscErrorCode ScatterCells(VpNodes nodes, const double *of_cell, const double *of_node, const double *cells, double *rows)
 {
   PetscFunctionBegin;
@@ -218,9 +218,10 @@ PetscErrorCode VpNodesSumForm(VpNodes nodes, const VpNodeForm *form, double *dia
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNodesSpread(VpNodes nodes, const VpNodeMeans *means, const double *r)
+PetscErrorCode VpNodesSpread(VpNodes nodes, const VpNodeMeans *means, const double *r, VpGather *gather, const double **values)
 {
-  return GatherCells(nodes, means->of_cell, means->of_node, r);
+  *gather = (VpGather){nodes->view, means->of_cell, means->of_node};
+  return FetchValues(nodes, r, values);
 }
 
 PetscErrorCode VpNodesAverage(VpNodes nodes, const VpNodeMeans *means, double *z)
@@ -235,9 +236,14 @@ PetscErrorCode VpNodesAddUp(VpNodes nodes, const double *cells, double *r)
 
 PetscErrorCode VpNodesInject(VpNodes nodes, VpLevel level, const double *u, double *x)
 {
+  const VpGather gather = {nodes->view, nodes->root, NULL};
+  const double  *values;
+  VpView         view = level->nodal;
+
   PetscFunctionBegin;
-  PetscCall(GatherCells(nodes, nodes->root, NULL, u));
-  PetscCall(level->ops->leave(&level->nodal, PETSC_FALSE, 1, nodes->cells, x));
+  view.gather = &gather;
+  PetscCall(FetchValues(nodes, u, &values));
+  PetscCall(level->ops->leave(&view, PETSC_FALSE, 1, values, x));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

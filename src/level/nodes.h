@@ -66,8 +66,9 @@ PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, const double point[],
 /* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
 PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
 
-/* nodes->cells = residuals of cells from those of nodes, r [rows]; z [rows] = the mean of nodes->cells. They are each other's adjoint. */
-PetscErrorCode VpNodesSpread(VpNodes, const VpNodeMeans *, const double *r);
+/* Spread: *gather makes residuals of cells of *values, those of nodes, r [rows]. Average: z [rows] = the mean of nodes->cells. They are each
+   other's adjoint. */
+PetscErrorCode VpNodesSpread(VpNodes, const VpNodeMeans *, const double *r, VpGather *gather, const double **values);
 PetscErrorCode VpNodesAverage(VpNodes, const VpNodeMeans *, double *z);
 /* x [nown][n^dim] = E u; r [rows] = E^T b, of an outer level with nodal vectors; r = volume^1/2 Z^T cells. All are on the level's
    backend. */

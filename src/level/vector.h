@@ -83,10 +83,11 @@ PetscErrorCode VpVectorResidual(VpVector x, VpGhostKind, VpVector b, VpVector r)
 PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
 /* scale (f - A x) with the outer level's A; x NULL: scale f */
 typedef struct {
-  VpLevel       outer;
-  double        scale;
-  const double *x, *f;
-  VpGhosts      ghosts; /* of x */
+  VpLevel         outer;
+  double          scale;
+  const double   *x, *f;
+  VpGhosts        ghosts; /* of x */
+  const VpGather *gather; /* f has values at nodes. NULL: of cells */
 } VpOuterResidual;
 /* v = that. norm2: sum of the squares of v over all ranks, or NULL */
 PetscErrorCode VpVectorEnterResidual(VpVector, const VpOuterResidual *, PetscReal *norm2);

@@ -51,8 +51,9 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
   for (int32_t cell = 0; cell < view->nown; cell += chunk) {
     const int     cells = PetscMin(chunk, view->nown - cell), count = cells * Power(n);
     const size_t  at = (size_t)cell * (size_t)Power(n);
-    const double *r = x ? wide : f + at;
+    const double *r = x || view->gather ? wide : f + at;
 
+    if (view->gather) VpHostGather(view->gather, cell, cells, f, wide);
     if (x) Residual(outer, cell, cell + cells, x, ghost, f, wide);
     for (int i = 0; i < count; i++) wide[i] = scale * r[i];
     if (norm2) AddSquares(count, wide, sum);
@@ -66,7 +67,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
 INLINE void LeaveCells(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
   V      Tx[VP_MAX_N][VECTORS];
-  REAL   narrow[FEW * VALUES];
+  REAL   narrow[FEW * VALUES], given[FEW * VALUES];
   double wide[FEW * VALUES];
 
   LoadTransposed(n, view->leave, Tx);
@@ -75,7 +76,9 @@ INLINE void LeaveCells(const VpView *view, const int n, PetscBool add, double sc
     const size_t at = (size_t)cell * (size_t)Power(n);
     double      *to = z + at;
 
-    ChangeBasis(n, view->leave, Tx, cells, x + at, narrow);
+    if (view->gather) VpHostGather(view->gather, cell, cells, (const double *)x, wide);
+    for (int i = 0; i < count && view->gather; i++) given[i] = (REAL)wide[i];
+    ChangeBasis(n, view->leave, Tx, cells, view->gather ? given : x + at, narrow);
     if (view->metric.root) {
       for (int i = 0; i < count; i++) wide[i] = scale * (double)narrow[i];
       DivideByRoot(&view->metric, n, cell, cells, wide);

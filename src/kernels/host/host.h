@@ -43,7 +43,7 @@ extern const VpMakers VpHostMakers; /* pullback.c */
 /* dense.c */
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 /* nodes.c */
-PetscErrorCode VpHostGather(const VpNodeView *, const double *of_cell, const double *of_node, const double *nodes, double *cells);
+void           VpHostGather(const VpGather *, int32_t first, int32_t n, const double *nodes, double *cells); /* cells [n][ndof] */
 PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
 PetscErrorCode VpHostFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);
 PetscErrorCode VpHostReciprocals(size_t n, double *x, double *one);

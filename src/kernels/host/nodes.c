@@ -21,17 +21,17 @@ static inline double AddPlaces(const VpNodeView *view, const int32_t node[], con
   return sum;
 }
 
-PetscErrorCode VpHostGather(const VpNodeView *view, const double *of_cell, const double *of_node, const double *nodes, double *cells)
+void VpHostGather(const VpGather *gather, int32_t first, int32_t n, const double *nodes, double *cells)
 {
-  PetscFunctionBegin;
-  for (int32_t c = 0; c < view->ncell; c++) {
+  const VpNodeView *view = &gather->nodes;
+
+  for (int32_t c = first; c < first + n; c++, cells += view->ndof) {
     const int32_t *node = view->node + (size_t)c * (size_t)view->places;
-    double        *to = cells + (size_t)c * (size_t)view->ndof;
 
     for (int i = 0; i < view->ndof; i++)
-      to[i] = of_cell[c] * (view->wide ? AddPlaces(view, node, of_node, nodes, i) : ValueOf(of_node, nodes, node[i]));
+      cells[i] = gather->of_cell[c] *
+                 (view->wide ? AddPlaces(view, node, gather->of_node, nodes, i) : ValueOf(gather->of_node, nodes, node[i]));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpHostScatter(const VpNodeView *view, const double *of_cell, const double *of_node, const double *cells, double *nodes)

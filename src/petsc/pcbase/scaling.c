@@ -35,27 +35,29 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
 
 PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
-  VpPCBase *inverse = pc->data;
-  PetscReal factor, scaled;
-  PetscBool look;
-  VpGhosts  ghosts = VpGhostsAt(NULL);
-  VpNodes   nodes = inverse->continuous ? inverse->continuous->nodes : NULL;
-  VpValues  fv, xv = {0};
-  VpLevel   outer = r->level; /* stands for one where no x enters */
+  VpPCBase       *inverse = pc->data;
+  PetscReal       factor, scaled;
+  PetscBool       look;
+  VpContinuous    c = inverse->continuous;
+  VpOuterResidual of = {.outer = r->level, .ghosts = VpGhostsAt(NULL)}; /* the level stands for an outer one where no x enters */
+  VpValues        fv, xv = {0};
+  VpGather        gather;
 
   PetscFunctionBegin;
-  if (!nodes) PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
+  if (!c) PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &of.outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = norm || factor == 0;
   if (factor == 0) factor = 1;
-  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
-  if (nodes) PetscCall(VpNodesSpread(nodes, &inverse->continuous->means, fv.at));
-  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
+  PetscCall(VpValuesGet(of.outer->backend, f, VP_READ, &fv));
+  of.f = fv.at;
+  if (c) PetscCall(VpNodesSpread(c->nodes, &c->means, fv.at, &gather, &of.f));
+  if (c) of.gather = &gather;
+  if (x) PetscCall(VpValuesGet(of.outer->backend, x, VP_READ, &xv));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, of.outer, xv.at, &of.ghosts));
+  of.x = xv.at;
   do {
-    inverse->factor = factor;
-    PetscCall(
-      VpVectorEnterResidual(r, &(VpOuterResidual){outer, factor, xv.at, nodes ? nodes->cells : fv.at, ghosts}, look ? &scaled : NULL));
+    inverse->factor = of.scale = factor;
+    PetscCall(VpVectorEnterResidual(r, &of, look ? &scaled : NULL));
     scaled = look ? PetscSqrtReal(scaled) : 0;
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
