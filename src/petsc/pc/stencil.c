@@ -463,6 +463,15 @@ static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar ide
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tests whether a point on a side along d alone has all couplings along the side. It lacks one to a row of the identity whose column is 0. */
+static PetscBool IsCoupledAlong(const VpStencil *s, const Rows *r, PetscInt i, int d)
+{
+  PetscBool is = PETSC_TRUE;
+
+  for (int e = 0; e < s->dim; e++) is = (PetscBool)(is && (e == d || (PetscRealPart(r->up[e][i]) > 0 && PetscRealPart(r->down[e][i]) > 0)));
+  return is;
+}
+
 /* Adds up what own points on sides say of these, without reactions, which are as large at the points inside. up, mass: on local points;
    mass may be NULL */
 static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar *mass, const PetscScalar identity[])
@@ -485,7 +494,7 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
       if (s->periodic[d] || at[d] != (side % 2 ? s->n[d] - 1 : 0)) continue;
       s->rows[side]++;
       s->fixed[side] += PetscRealPart(r->identity[i]);
-      if (r->identity[i] != 0) continue;
+      if (r->identity[i] != 0 || !IsCoupledAlong(s, r, i, d)) continue;
       s->sum[side] += PetscRealPart(r->sum[i]);
       s->inner[side] += PetscRealPart((side % 2 ? r->down : r->up)[d][i]);
       for (int e = 0; e < s->dim && identity[inside] == 0; e++) {

@@ -72,7 +72,7 @@ typedef struct {
   PetscBool wide;      /* Cells are wide. */
   PetscReal scale;     /* of the matrix, if it is this times the form for a coefficient of 1; else 0 */
   PetscReal alike;     /* The diagonals of the matrix and of the form of `dm` differ by this factor; 0: by less than VpContinuous allows */
-  PetscBool centered;  /* Points are centres of cells, or the coefficient varies. */
+  PetscBool centered;  /* Points are centres of cells, or coefficient or reaction vary. */
   char      says[192]; /* what was found, for -ksp_view */
 } VpStencilCells;
 typedef struct {

@@ -296,7 +296,7 @@ PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpSte
   PetscCall(CreateDM(s, &c, asked->prefix, &to->dm));
   PetscCall(VpStencilFillCells(s, &c, to, &varies));
   to->wide = c.wide;
-  to->centered = varies;
+  to->centered = (PetscBool)(varies || c.spread > VP_STENCIL_ALIKE);
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
   /* Centers at corners stand for 2^dim times the volume that cells between points have there. Cells have means of reactions. */

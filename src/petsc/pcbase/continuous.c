@@ -386,7 +386,7 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
   }
   if (diagonal && c->centered) {
     c->jacobi = VP_JACOBI_BOTH;
-    PetscCall(PetscStrncpy(c->why, "auto: centers of cells, or a coefficient that varies", sizeof(c->why)));
+    PetscCall(PetscStrncpy(c->why, "auto: centers of cells, or numbers that vary", sizeof(c->why)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(FindPrice(pc, &price));

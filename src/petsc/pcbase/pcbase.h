@@ -46,7 +46,7 @@ struct VpContinuous_ {
   VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
   char          origin[192];     /* then: what was found there, for -ksp_view */
   PetscReal     alike;           /* A larger factor than usual by which the diagonals of A and of the form may differ; 0: the usual one */
-  PetscBool     centered;        /* Rows are of centres of cells, or the coefficient varies: Jacobi steps gain most. */
+  PetscBool     centered;        /* Rows are of centres of cells, or coefficient or reaction vary: Jacobi steps gain most. */
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
   VpNodes       nodes;           /* NULL until set up */
   VpOperator    op;              /* the operator whose weights these are */
