@@ -273,12 +273,6 @@ static void TakeMeanNumber(const Jumps *j, int32_t cell, int k)
   FlattenCell(j, cell, k, 1, &sum);
 }
 
-/* K = a symmetric matrix of `width` numbers */
-static void ExpandMatrix(int dim, int width, const double a[], double K[])
-{
-  for (int i = 0; i < dim * dim; i++) K[i] = a[VpMetricEntry(dim, width, i / dim, i % dim)];
-}
-
 /* Gives a cell the inverse of the mean of the inverses of its matrices. Returns whether they have inverses: VpMetricCreate() refuses
    others. */
 static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
@@ -289,7 +283,7 @@ static PetscBool TakeMeanMatrix(const Jumps *j, int32_t cell)
 
   for (int i = 0; i < j->points; i++) {
     if (!VpKIsDefinite(dim, width, a + i * width)) return PETSC_FALSE;
-    ExpandMatrix(dim, width, a + i * width, K);
+    for (int e = 0; e < dim * dim; e++) K[e] = a[i * width + VpMetricEntry(dim, width, e / dim, e % dim)];
     VpInvert(dim, K, VpDeterminant(dim, K), inverse);
     for (int e = 0; e < dim * dim; e++) sum[e] += VpPointWeight(dim, (int)j->dg->degree + 1, j->weight, i) * inverse[e];
   }

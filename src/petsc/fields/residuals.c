@@ -277,22 +277,16 @@ static double HangingNorm(const Estimate *e, int32_t cell, int side)
 /* points [face][dim] and outward normals [face][dim] of a side */
 static void FindPoints(const Estimate *e, int32_t cell, int side, double points[], double normal[])
 {
-  const double  end = side % 2, sign = side % 2 ? 1 : -1;
+  const double  end = side % 2, unit[3] = {1, 1, 1};
   const int     dim = e->dim, d = side / 2;
   int           count[3] = {1, 1, 1};
-  double        J[9 * FACE], inverse[9];
+  double        J[9 * FACE];
   const double *x[3] = {e->gauss, e->gauss, e->gauss};
 
   for (int j = 0; j < dim; j++) count[j] = j == d ? 1 : e->n;
   x[d] = &end;
   VpGeometryEvaluate(e->mesh->geometry, cell, count, x, points, J);
-  for (int t = 0; t < e->face; t++) {
-    double length = 0;
-
-    VpInvert(dim, J + t * dim * dim, VpDeterminant(dim, J + t * dim * dim), inverse);
-    for (int r = 0; r < dim; r++) length += PetscSqr(inverse[d * dim + r]);
-    for (int r = 0; r < dim; r++) normal[t * dim + r] = sign * inverse[d * dim + r] / sqrt(length);
-  }
+  for (int t = 0; t < e->face; t++) VpMapOnSide(dim, side, unit, J + t * dim * dim, &(VpPlaceNumbers){.normal = normal + t * dim});
 }
 
 /* numbers at the points of a boundary side: row d of G, n.K n times the element of area, and memory for both of a box */

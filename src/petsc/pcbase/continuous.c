@@ -379,14 +379,10 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
              VpJacobiNames[inverse->jacobi], VpTypeName((PetscObject)pc->pmat));
   c->steps = c->wide ? WIDE_STEPS : 1;
   if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  if (c->wide) {
+  if (c->wide || (diagonal && c->centered)) {
     c->jacobi = VP_JACOBI_BOTH;
-    PetscCall(PetscStrncpy(c->why, "auto: cells are wide", sizeof(c->why)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (diagonal && c->centered) {
-    c->jacobi = VP_JACOBI_BOTH;
-    PetscCall(PetscStrncpy(c->why, "auto: centers of cells, or numbers that vary", sizeof(c->why)));
+    PetscCall(
+      PetscStrncpy(c->why, c->wide ? "auto: cells are wide" : "auto: centers of cells, or numbers that vary", sizeof(c->why)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(FindPrice(pc, &price));
