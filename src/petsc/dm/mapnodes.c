@@ -1,5 +1,7 @@
 /* The map of cells by the coordinates of its nodes: from a vector, or from the map of the mesh that was refined or coarsened. */
 #include "internal.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
 
 /* *all = the map with own cells and ghosts: n cells, which travel with this kind */
 static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap map, VpGhostKind kind, int32_t n, VpMap *all)
@@ -21,14 +23,28 @@ static int NodeOn(int side, int n, int i)
   return VpLineStart(n, stride, i) + (side % 2 ? (n - 1) * stride : 0);
 }
 
-/* whether the nodes on a cell's side are those of the cell beyond, to rounding */
-static PetscBool NodesMeet(VpMap all, int32_t cell, int side, int32_t beyond, int turn)
+/* the nodes of own cells, and of those beyond their sides */
+typedef struct {
+  VpMesh  mesh;
+  VpMap   map;
+  double *ghost; /* [nface - nown][nodes][dim] */
+} Sides;
+
+static const double *NodesOf(const Sides *s, int32_t cell)
 {
-  const int     dim = all->dim, n = all->degree + 1, nodes = VpMapNodes(dim, all->degree);
-  const double *own = all->node + (size_t)cell * (size_t)(nodes * dim), *other = all->node + (size_t)beyond * (size_t)(nodes * dim);
+  const size_t each = (size_t)(VpMapNodes(s->map->dim, s->map->degree) * s->map->dim);
+
+  return cell < s->mesh->nown ? s->map->node + (size_t)cell * each : s->ghost + (size_t)(cell - s->mesh->nown) * each;
+}
+
+/* whether the nodes on a cell's side are those of the cell beyond, to rounding */
+static PetscBool NodesMeet(const Sides *s, int32_t cell, int side, int32_t beyond, int turn)
+{
+  const int     dim = s->map->dim, n = s->map->degree + 1;
+  const double *own = NodesOf(s, cell), *other = NodesOf(s, beyond);
   double        lower[3], upper[3], size = 0, gap = 0;
 
-  VpMapBounds(all, cell, lower, upper);
+  VpMapBounds(s->map, cell, lower, upper);
   for (int i = 0; i < dim; i++) size = PetscMax(size, upper[i] - lower[i]);
   for (int q = 0; q < VpFaceSize(n, dim); q++) {
     const double *X = own + NodeOn(side, n, q) * dim, *Y = other + NodeOn(VpTurnSide(side, turn), n, VpTurnPoint(n, turn, q)) * dim;
@@ -38,29 +54,39 @@ static PetscBool NodesMeet(VpMap all, int32_t cell, int side, int32_t beyond, in
   return (PetscBool)(gap <= 1e-9 * size);
 }
 
+/* VpLoopRange: - the first cell that does not meet another one, but for cells around periodic directions */
+static void FindGap(const void *context, int32_t first, int32_t last, double most[])
+{
+  const Sides *s = (const Sides *)context;
+
+  for (int32_t cell = last - 1; cell >= first; cell--) {
+    for (int side = 0; side < 2 * s->mesh->dim; side++) {
+      const int32_t beyond = VpMeshNeighbor(s->mesh, cell, side);
+      const int     turn = VpMeshTurn(s->mesh, cell, side);
+
+      if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(s->mesh, cell, side / 2)) continue;
+      if (!NodesMeet(s, cell, side, beyond, turn)) most[0] = PetscMax(most[0], -(double)(s->mesh->first + cell));
+    }
+  }
+}
+
 /* Ensures: an error on all ranks unless cells meet at all faces but those around periodic directions. */
 static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
 {
-  int64_t bad = PETSC_MAX_INT; /* the first cell that does not meet another one */
-  VpMap   all;
+  const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
+  Sides        s = {.mesh = mesh, .map = map};
+  double       most = -PETSC_MAX_REAL;
 
   PetscFunctionBegin;
-  PetscCall(GetGhostNodes(mesh, map, VP_GHOST_FACE, mesh->nface, &all));
-  for (int32_t cell = mesh->nown - 1; cell >= 0; cell--) {
-    for (int side = 0; side < 2 * mesh->dim; side++) {
-      const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
-      const int     turn = VpMeshTurn(mesh, cell, side);
-
-      if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(mesh, cell, side / 2)) continue;
-      if (!NodesMeet(all, cell, side, beyond, turn)) bad = mesh->first + cell;
-    }
-  }
-  PetscCall(VpMapDestroy(&all));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT64_T, MPI_MIN, mesh->comm));
-  PetscCheck(bad == PETSC_MAX_INT, mesh->comm, PETSC_ERR_ARG_WRONG,
+  PetscCall(VpMallocLarge((size_t)(mesh->nface - mesh->nown) * each + 1, &s.ghost));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, each, MPI_DOUBLE, map->node, s.ghost));
+  VpLoopMost(mesh->nown, FindGap, &s, 1, &most);
+  PetscCall(PetscFree(s.ghost));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  PetscCheck(most == -PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_WRONG,
              "DMVPatchDGSetMapCoordinates(), DMVPatchDGSetTrees(), DMConvert(): cells do not meet, cell %" PetscInt64_FMT
              " is the first. Both cells of a face need the same nodes there",
-             (PetscInt64)bad);
+             (PetscInt64)-most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,48 +155,73 @@ static PetscInt FindPlace(VpGeometry g, int32_t cell, const PetscInt lattice[3],
   return inside ? number : -1;
 }
 
-/* Fills the map from places [nown], the nodes of the place of every cell. */
-static void FillFromPlaces(VpMesh mesh, VpMap places, const PetscInt lattice[3], VpMap map)
-{
-  const int dim = mesh->dim, n = map->degree + 1, each = VpMapNodes(dim, map->degree) * dim;
+/* the places of a lattice in which own cells lie */
+typedef struct {
+  VpMesh          mesh;
+  const PetscInt *lattice;
+  VpMap           map, places; /* of the cells, of places */
+  PetscInt       *number;      /* of the place of a cell [nown] */
+  int32_t        *place;       /* the same in `places` [nown]: cells that follow one another in one place share it */
+} Places;
 
-  for (int32_t c = 0; c < mesh->nown; c++) {
+static void FindPlaces(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Places *p = (const Places *)context;
+  PetscReal     lower[3];
+
+  for (int32_t c = first; c < last; c++) p->number[c] = FindPlace(p->mesh->geometry, c, p->lattice, lower);
+}
+
+static void FillFromPlaces(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Places *p = (const Places *)context;
+  const VpMap   map = p->map;
+  const int     dim = p->mesh->dim, n = map->degree + 1, each = VpMapNodes(dim, map->degree) * dim;
+
+  for (int32_t c = first; c < last; c++) {
     double    x[3][VP_MAX_N] = {{0}};
     PetscReal low[3], size[3], lower[3];
     VpMapGrid grid;
 
-    (void)FindPlace(mesh->geometry, c, lattice, lower);
-    VpGeometryBounds(mesh->geometry, c, low, size);
+    (void)FindPlace(p->mesh->geometry, c, p->lattice, lower);
+    VpGeometryBounds(p->mesh->geometry, c, low, size);
     for (int i = 0; i < dim * n; i++) x[i / n][i % n] = low[i / n] - lower[i / n] + size[i / n] * map->point[i % n];
-    VpMapGridSet(places, (int[]){n, n, dim == 3 ? n : 1}, (const double *const[]){x[0], x[1], x[2]}, &grid);
-    VpMapEvaluate(places, c, &grid, map->node + (size_t)c * (size_t)each, NULL);
+    VpMapGridSet(p->places, (int[]){n, n, dim == 3 ? n : 1}, (const double *const[]){x[0], x[1], x[2]}, &grid);
+    VpMapEvaluate(p->places, p->place[c], &grid, map->node + (size_t)c * (size_t)each, NULL);
+  }
+}
+
+/* Sets place; number [*n] becomes the places' numbers. */
+static void JoinPlaces(Places *p, int32_t *n)
+{
+  *n = 0;
+  for (int32_t c = 0; c < p->mesh->nown; c++) {
+    if (!*n || p->number[c] != p->number[*n - 1]) p->number[(*n)++] = p->number[c];
+    p->place[c] = *n - 1;
   }
 }
 
 PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
 {
   const VpMapSettings *s = &DMVPatchDGData(dm)->map;
+  Places               p = {.mesh = mesh, .lattice = s->lattice, .map = map};
   PetscBool            inside = PETSC_TRUE;
-  PetscInt            *block;
+  int32_t              n;
   PetscErrorCode       error;
-  VpMap                places;
 
   PetscFunctionBegin;
-  PetscCall(VpMapCreate(mesh->dim, s->order, mesh->nown, &places));
-  PetscCall(PetscMalloc1(mesh->nown, &block));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal lower[3];
-
-    block[c] = FindPlace(mesh->geometry, c, s->lattice, lower);
-    inside = (PetscBool)(inside && block[c] >= 0);
-  }
+  PetscCall(PetscMalloc2(mesh->nown, &p.number, mesh->nown, &p.place));
+  VpLoop(mesh->nown, FindPlaces, &p);
+  for (int32_t c = 0; c < mesh->nown; c++) inside = (PetscBool)(inside && p.number[c] >= 0);
+  JoinPlaces(&p, &n);
+  PetscCall(VpMapCreate(mesh->dim, s->order, n, &p.places));
   error = VpCheckEverywhere(mesh->comm, inside,
                             "the map of a DM that DMConvert() made needs its boxes, halved at least as often as by DMConvert(). Change "
                             "neither, or set another map");
-  if (!error) error = GetBlocks(mesh, s->nodes, mesh->nown, VpMapNodes(mesh->dim, s->order) * mesh->dim, block, places->node);
-  if (!error) FillFromPlaces(mesh, places, s->lattice, map);
-  PetscCall(PetscFree(block));
-  PetscCall(VpMapDestroy(&places));
+  if (!error) error = GetBlocks(mesh, s->nodes, n, VpMapNodes(mesh->dim, s->order) * mesh->dim, p.number, p.places->node);
+  if (!error) VpLoop(mesh->nown, FillFromPlaces, &p);
+  PetscCall(PetscFree2(p.number, p.place));
+  PetscCall(VpMapDestroy(&p.places));
   PetscCall(error);
   PetscCall(CheckMeeting(mesh, map));
   PetscFunctionReturn(PETSC_SUCCESS);
