@@ -1,10 +1,12 @@
 /* The slots for views with a coefficient at points: A x, traces of sides, numbers given at sides. */
 #include "metric.cuh"
+#include "device/sum.cuh"
 
+/* partial: the blocks' sums of x y, or NULL */
 template <int DIM, int N, class K>
-__global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N, K>::least)
+__global__ void __launch_bounds__(MetricShape<DIM, N, K>::threads, MetricShape<DIM, N, K>::least)
   ApplyMetric(const __grid_constant__ MetricTables<N> t, const __grid_constant__ MetricField f, const int32_t *list, int32_t first,
-              int32_t count, const double *b, double *y)
+              int32_t count, const double *b, double *y, double *partial)
 {
   typedef MetricShape<DIM, N, K> S;
   __shared__ double              s[S::cells * S::cell];
@@ -19,25 +21,31 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads, MetricShape<DIM, N
   if (l == 0) cells[slot] = cell;
   line.Load(f, cell, number, S::slow, l);
   line.Scale(z);
-  WriteLine<DIM, N>(Z, S::slow, l, z);
+  WriteLine<S>(Z, S::slow, l, z);
   __syncthreads();
   MetricSides<DIM, N, K> sides = {f, t, cell, number, l, slot, cells, Z};
   ApplyMetricCell<DIM, N, K>(sides, z, v);
-  if (at >= count) return;
   const size_t from = (size_t)number * S::values + l, to = (size_t)cell * S::values + l;
   const double scale = __ldg(f.m.scale + number);
   UNROLL (int i = 0; i < N; i++) {
     const double its = S::many && f.m.factor ? scale * __ldg((const typename S::Real *)f.m.factor + from + i * S::lines) : scale;
     if (f.m.mass) v[i] += __ldg(f.m.mass + from + i * S::lines) * its * __ldg(f.x + to + i * S::lines);
     v[i] *= its;
-    y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
   }
+  if (partial) {
+    double energy = 0;
+
+    UNROLL (int i = 0; at < count && i < N; i++) energy += v[i] * __ldg(f.x + to + i * S::lines);
+    BlockSum(energy, partial);
+  }
+  if (at >= count) return;
+  UNROLL (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
 }
 
 /* A block's memory where a thread has one point of a side: D, and two numbers at every point. */
 template <int DIM, int N, class K>
 struct MetricSide : MetricShape<DIM, N, K> {
-  typedef MetricShape<DIM, N, K> S;
+  static constexpr int cells = CellShape<DIM, N>::cells;
 
   /* Calls f(H, d) for the entries of H along the side, and what belongs to row e of D, or of D^T, there. */
   template <bool BACK>
@@ -54,7 +62,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
              const int32_t *list, double *to)
 {
   typedef MetricSide<DIM, N, K> S;
-  __shared__ double             V[S::cells * S::lines], D[N * S::pitch];
+  __shared__ double             V[S::cells * S::lines], D[N * (N | 1)];
   const int                     slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t i = blockIdx.x * S::cells + slot, item = list[i < count ? i : count - 1], cell = item / S::sides, side = item % S::sides;
   const int32_t number = f.Number(cell);
@@ -95,7 +103,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
             int side, bool value, const double *given, double *b)
 {
   typedef MetricSide<DIM, N, K> S;
-  __shared__ double             r[S::cells * (DIM - 1) * S::lines], D[N * S::pitch];
+  __shared__ double             r[S::cells * (DIM - 1) * S::lines], D[N * (N | 1)];
   const int                     slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t i = blockIdx.x * S::cells + slot, in = i < places.n ? i : places.n - 1, cell = places.list[in], number = f.Number(cell);
   const double  weight = f.m.weight[l % N] * (DIM == 3 ? f.m.weight[l / N] : 1.), v = weight * given[(size_t)in * S::lines + l];
@@ -144,14 +152,18 @@ struct Metric {
   typedef CellShape<DIM, N> S;
   typedef MetricTables<N>   Tables;
 
+  template <bool FULL, class Real, class F>
+  static PetscErrorCode OfPrecision(const VpView *view, const Tables &tables, F f)
+  {
+    if (!view->metric.shape) return f(tables, MetricKind<FULL, Real, false, false>());
+    return view->metric.spread == 1 ? f(tables, MetricKind<FULL, Real, true, true>()) : f(tables, MetricKind<FULL, Real, true, false>());
+  }
+
   template <bool FULL, class F>
   static PetscErrorCode OfKind(const VpView *view, const Tables &tables, F f)
   {
-    const bool shaped = view->metric.shape != NULL;
-
-    if (view->metric.precision == VP_DOUBLE)
-      return shaped ? f(tables, MetricKind<FULL, double, true>()) : f(tables, MetricKind<FULL, double, false>());
-    return shaped ? f(tables, MetricKind<FULL, float, true>()) : f(tables, MetricKind<FULL, float, false>());
+    if (view->metric.precision == VP_DOUBLE) return OfPrecision<FULL, double>(view, tables, f);
+    return OfPrecision<FULL, float>(view, tables, f);
   }
 
   /* Calls f(tables, the view's kind). */
@@ -185,23 +197,41 @@ struct Metric {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
+  /* energy: the sum of x y, or NULL */
+  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y,
+                              double *energy)
   {
     SplitCells *cells = NULL;
     MetricField field(view, x, ghosts.values);
+    double     *partial = NULL;
+    int         blocks = 0;
 
     PetscFunctionBegin;
     PetscCall(VpCudaSplitCells(view, first, last, &cells));
     if (view->turn) PetscCall(FindTurned(view, &field));
     PetscCall(Run(view, [&](const Tables &tables, auto kind) {
-      return VpCudaInnerThenBorder(ghosts, [&](int border) {
-        const int32_t count = cells->n[border];
+      typedef MetricShape<DIM, N, decltype(kind)> M;
 
-        return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(kind)>, {VpBlocks(count, S::cells), S::threads}, tables, field,
-                            cells->List(border), cells->start, count, (const double *)b, (double *)y);
-      });
+      PetscFunctionBegin;
+      if (energy) PetscCall(VpBackendCuda.borrow((VpBlocks(last - first, M::cells) + 2) * sizeof(double), "products", (void **)&partial));
+      PetscCall(VpCudaInnerThenBorder(ghosts, [&](int border) {
+        const int32_t count = cells->n[border], here = VpBlocks(count, M::cells);
+        double *const sums = energy ? partial + blocks : NULL;
+
+        blocks += here;
+        return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(kind)>, {here, M::threads}, tables, field, cells->List(border),
+                            cells->start, count, (const double *)b, (double *)y, sums);
+      }));
+      PetscFunctionReturn(PETSC_SUCCESS);
     }));
+    if (energy) PetscCall(VpCudaSums(1, blocks, partial, energy));
+    if (energy) PetscCall(VpBackendCuda.give_back(partial));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode ApplyEnergy(const VpView *view, const void *x, VpGhosts ghosts, void *y, double *energy)
+  {
+    return Apply(view, 0, view->nown, x, ghosts, NULL, y, energy);
   }
 
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
@@ -239,7 +269,7 @@ static PetscErrorCode OfView(const VpView *view, F f)
 
 PetscErrorCode VpCudaMetricApply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
 {
-  return OfView(view, [=](auto of) { return of.Apply(view, first, last, x, ghosts, b, y); });
+  return OfView(view, [=](auto of) { return of.Apply(view, first, last, x, ghosts, b, y, NULL); });
 }
 
 PetscErrorCode VpCudaMetricPack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
@@ -254,5 +284,9 @@ PetscErrorCode VpCudaMetricUnpack(const VpView *view, int32_t n, const int32_t *
 
 void VpCudaMetricOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  if (precision == VP_DOUBLE) VpCudaForKind<Metric>(precision, dim, degree, [ops](auto of) { ops->add_to_side = of.ToSide; });
+  if (precision == VP_DOUBLE)
+    VpCudaForKind<Metric>(precision, dim, degree, [ops](auto of) {
+      ops->add_to_side = of.ToSide;
+      ops->apply_energy = of.ApplyEnergy;
+    });
 }

@@ -12,6 +12,7 @@
    and z is y. */
 #pragma once
 #include "plan/viewplans.cuh"
+#include "shapes.cuh"
 
 /* what A x reads, a kernel parameter */
 struct MetricField {
@@ -38,39 +39,45 @@ struct MetricField {
   }
 };
 
-/* how a view stores G and H (VpMetricView): whether G is a full matrix, in which type of numbers, and whether cells have shapes */
-template <bool FULL, class T, bool SHAPED>
+/* how a view stores G and H (VpMetricView): whether G is a full matrix, in which type of numbers, whether cells have shapes, and whether H
+   has one number a side */
+template <bool FULL, class T, bool SHAPED, bool SAME>
 struct MetricKind {
-  static constexpr bool full = FULL, shaped = SHAPED;
+  static constexpr bool full = FULL, shaped = SHAPED, same = SAME;
   typedef T             Real;
 };
 
-/* A block's memory, for every cell: Z, X, Y, and, of all sides, V and V' beyond, each [sides][n][pitch] (in 2D without n). Sums along the
-   sides, [sides][tangents][n][pitch], take the place of Z. */
+/* A block's memory, for every cell: Z, X, Y, and, of all sides, V and V' beyond, planes of [n][pitch] numbers (in 2D without n). Planes of
+   sums along the sides, one for each tangent, take the place of Z. Distances are those of MetricCellShape. */
 template <int DIM, int N, class K>
 struct MetricShape : CellShape<DIM, N> {
-  typedef CellShape<DIM, N> S;
-  typedef K                 Kind;
-  typedef typename K::Real  Real;
-  static constexpr int      dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
-  static constexpr int      components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
-  static constexpr int      stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents; /* arrays of G, rows of H */
-  static constexpr bool     many = K::full && !K::shaped;                                             /* A point has many numbers. */
-  static constexpr int      packed = !many                           ? (N <= 4             ? 5
-                                                                        : N <= 6 || N == 8 ? 4
-                                                                                           : 3)
-                                     : sizeof(Real) == sizeof(float) ? (N <= 3   ? 5
-                                                                        : N <= 6 ? 4
-                                                                                 : 3)
-                                                                     : (N <= 3   ? 5
-                                                                        : N == 4 ? 4
-                                                                        : N <= 6 ? 3
-                                                                                 : 2);
-  static constexpr int least = packed * S::wanted / S::threads; /* blocks of a multiprocessor, which bounds the registers, as measured */
-  static constexpr int pitch = N | 1, plane = DIM == 3 ? N * pitch : pitch;
-  static constexpr int slopes = Max(S::size, sides *tangents *plane), traces = slopes + (DIM - 1) * S::size;
-  static constexpr int cell = traces + (K::full ? 2 * sides * plane : 0);
-  static_assert(S::cells * cell * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
+  typedef CellShape<DIM, N>               S;
+  typedef MetricCellShape<double, DIM, N> Layout;
+  typedef K                               Kind;
+  typedef typename K::Real                Real;
+  static constexpr int                    dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
+  static constexpr int  components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
+  static constexpr int  stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents;              /* arrays of G, rows of H */
+  static constexpr bool many = K::full && !K::shaped;          /* A point has many numbers. */
+  static constexpr bool small = K::same && DIM == 3 && N == 4; /* Small blocks with few registers are faster. */
+  static constexpr int  packed = small                           ? 6
+                                 : !many                         ? (N <= 4             ? 5
+                                                                    : N <= 6 || N == 8 ? 4
+                                                                                       : 3)
+                                 : sizeof(Real) == sizeof(float) ? (N <= 3   ? 5
+                                                                    : N <= 6 ? 4
+                                                                             : 3)
+                                                                 : (N <= 3   ? 5
+                                                                    : N == 4 ? 4
+                                                                    : N <= 6 ? 3
+                                                                             : 2);
+  static constexpr int  cells = small ? S::cells / 2 : S::cells, threads = cells * S::lines;
+  static constexpr int  least = packed * S::wanted / threads; /* blocks of a multiprocessor, which bounds the registers, as measured */
+  static constexpr int  sy = Layout::sy, sz = Layout::sz, size = (N - 1) * (1 + sy + (DIM == 3 ? sz : 0)) + 1;
+  static constexpr int  pitch = Layout::pitch, plane = Layout::plane, side = Layout::side, sums = tangents > 1 ? side : plane;
+  static constexpr int  slopes = Max(size, K::full ? sides *sums : 0), traces = slopes + (DIM - 1) * size;
+  static constexpr int  cell = traces + (K::full ? sides * side + Layout::gap : Layout::bare);
+  static_assert(cells * cell * sizeof(double) <= VP_MAX_STATIC, "a block's cells fit into shared memory");
 };
 
 /* where number l of a row of H is that is stored for a side */
@@ -79,7 +86,7 @@ __device__ __forceinline__ const typename S::Real *SideNumber(const MetricField 
 {
   const size_t at = ((size_t)number * S::sides + side) * S::rows + row;
 
-  return (const typename S::Real *)f.m.side + (S::Kind::shaped && f.m.spread == 1 ? at : at * S::lines + l);
+  return (const typename S::Real *)f.m.side + (S::Kind::same ? at : at * S::lines + l);
 }
 template <class S>
 __device__ __forceinline__ const double *SideBeyond(const MetricField &f, int32_t number, int side, int l)
@@ -136,19 +143,15 @@ __device__ __forceinline__ void LineEnd(const MetricTables<N> &t, int end, const
 }
 
 /* s[k][at] along line l, in arrays of a cell in shared memory: to registers, and back */
-template <int DIM, int N>
-__device__ __forceinline__ void ReadLine(const double *s, int d, int l, double (&v)[N])
+template <class S>
+__device__ __forceinline__ void ReadLine(const double *s, int d, int l, double (&v)[S::n])
 {
-  typedef CellShape<DIM, N> S;
-
-  UNROLL (int i = 0; i < N; i++) v[i] = s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)];
+  UNROLL (int i = 0; i < S::n; i++) v[i] = s[LineStart<S::dim>(d, S::n, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)];
 }
-template <int DIM, int N>
-__device__ __forceinline__ void WriteLine(double *s, int d, int l, const double (&v)[N])
+template <class S>
+__device__ __forceinline__ void WriteLine(double *s, int d, int l, const double (&v)[S::n])
 {
-  typedef CellShape<DIM, N> S;
-
-  UNROLL (int i = 0; i < N; i++) s[LineStart<DIM>(d, N, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
+  UNROLL (int i = 0; i < S::n; i++) s[LineStart<S::dim>(d, S::n, l, S::sy, S::sz) + i * VpLineStride(d, S::sy, S::sz)] = v[i];
 }
 
 /* Line l along d of a cell as it is loaded: z = scale factor x. Only where a point has many numbers is there a factor. */
@@ -171,7 +174,7 @@ struct MetricLine {
   __device__ __forceinline__ void Copy(const double *Z, int d, int l)
   {
     scale = 1;
-    ReadLine<S::dim, S::n>(Z, d, l, x);
+    ReadLine<S>(Z, d, l, x);
     UNROLL (int i = 0; S::many && i < S::n; i++) factor[i] = 1;
   }
   __device__ __forceinline__ void Scale(double (&z)[S::n]) const
@@ -194,11 +197,11 @@ struct MetricSides {
 
   __device__ __forceinline__ double *Traces(int side, bool beyond) const
   {
-    return Z + S::traces + (2 * side + beyond) * S::plane;
+    return Z + S::traces + side * S::side + beyond * S::plane;
   }
   __device__ __forceinline__ double *Sums(int side, int e) const
   {
-    return Z + (side * S::tangents + e) * S::plane;
+    return Z + side * S::sums + e * S::plane;
   }
   /* the cell beyond a side */
   __device__ __forceinline__ int32_t Neighbor(int side) const
@@ -282,35 +285,39 @@ struct MetricSides {
   /* Sums = H D V - H' D V' + D^T H (V - V') on one line along direction e of a side, H being the row's entry for e */
   __device__ __forceinline__ void SumLine(int side, int e, int line) const
   {
-    const int     first = e ? line : line * N, step = e ? N : 1, in = e ? line : line * S::pitch, stride = e ? S::pitch : 1;
+    const int     in = e ? line : line * S::pitch, stride = e ? S::pitch : 1;
     const int32_t neighbor = Neighbor(side), of = f.Number(There(neighbor));
     const double *own = Traces(side, false) + in, *beyond = Traces(side, true) + in;
-    double       *sums = Sums(side, e) + in, V[N], V2[N], H[N], H2[N], u[N], sum[N];
+    double       *sums = Sums(side, e) + in, V[N], V2[N], u[N], sum[N];
 
-    if (S::Kind::shaped && f.m.spread == 1) {
-      const double all = SideTangent<S>(f, number, side, e, 0), all2 = SideTangent<S>(f, of, side ^ 1, e, 0);
-
-      UNROLL (int i = 0; i < N; i++) {
-        H[i] = all;
-        H2[i] = all2;
-      }
-    } else {
-      UNROLL (int i = 0; i < N; i++) {
-        H[i] = SideTangent<S>(f, number, side, e, first + i * step);
-        H2[i] = SideTangent<S>(f, of, side ^ 1, e, first + i * step);
-      }
-    }
     UNROLL (int i = 0; i < N; i++) {
       V[i] = own[i * stride];
       V2[i] = beyond[i * stride];
     }
-    Differentiate<N, false>(t, V2, u);
-    UNROLL (int i = 0; i < N; i++) {
-      sum[i] = IsOwn(neighbor) ? -H2[i] * u[i] : 0;
-      V2[i] = H[i] * (V[i] - V2[i]);
+    if constexpr (S::Kind::same) { /* H and D commute. */
+      const double H = SideTangent<S>(f, number, side, e, 0), H2 = IsOwn(neighbor) ? SideTangent<S>(f, of, side ^ 1, e, 0) : 0.;
+
+      UNROLL (int i = 0; i < N; i++) {
+        u[i] = H * V[i] - H2 * V2[i];
+        V2[i] = H * (V[i] - V2[i]);
+      }
+      Differentiate<N, false>(t, u, sum);
+    } else {
+      const int first = e ? line : line * N, step = e ? N : 1;
+      double    H[N], H2[N];
+
+      UNROLL (int i = 0; i < N; i++) {
+        H[i] = SideTangent<S>(f, number, side, e, first + i * step);
+        H2[i] = SideTangent<S>(f, of, side ^ 1, e, first + i * step);
+      }
+      Differentiate<N, false>(t, V2, u);
+      UNROLL (int i = 0; i < N; i++) {
+        sum[i] = IsOwn(neighbor) ? -H2[i] * u[i] : 0;
+        V2[i] = H[i] * (V[i] - V2[i]);
+      }
+      Differentiate<N, false>(t, V, u);
+      UNROLL (int i = 0; i < N; i++) sum[i] += H[i] * u[i];
     }
-    Differentiate<N, false>(t, V, u);
-    UNROLL (int i = 0; i < N; i++) sum[i] += H[i] * u[i];
     Differentiate<N, true>(t, V2, u);
     UNROLL (int i = 0; i < N; i++) sums[i * stride] = sum[i] + u[i];
   }
@@ -382,7 +389,7 @@ __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t nu
 
   if (!S::Kind::shaped || f.m.cell)
     Prefetch<S::stored * S::values *(int)sizeof(Real)>((const Real *)f.m.cell + (size_t)number * S::stored * S::values);
-  if (!S::Kind::shaped || f.m.spread > 1) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
+  if (!S::Kind::same) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
 }
 
 /* y = line l of sum_de D_d^T G_de D_e z, and of the sides, along the slowest direction. Requires: all threads of the block call; z is line
@@ -397,9 +404,9 @@ __device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, c
   double                        *slopes = sides.Z + S::slopes, v[N], w[N];
 
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(sides.Z, d, l, v);
+    ReadLine<S>(sides.Z, d, l, v);
     Differentiate<N, false>(t, v, w);
-    WriteLine<DIM, N>(slopes + d * S::size, d, l, w);
+    WriteLine<S>(slopes + d * S::size, d, l, w);
     sides.Read(d, v);
   }
   Differentiate<N, false>(t, z, w);
@@ -420,15 +427,15 @@ __device__ __forceinline__ void ApplyMetricCell(MetricSides<DIM, N, K> &sides, c
   __syncthreads();
   if (K::full) sides.SubtractTangents();
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(slopes + d * S::size, d, l, v);
+    ReadLine<S>(slopes + d * S::size, d, l, v);
     Differentiate<N, true>(t, v, w);
     sides.AddEnds(d, w);
-    WriteLine<DIM, N>(slopes + d * S::size, d, l, w);
+    WriteLine<S>(slopes + d * S::size, d, l, w);
   }
   sides.AddEnds(S::slow, y);
   __syncthreads();
   UNROLL (int d = 0; d < S::slow; d++) {
-    ReadLine<DIM, N>(slopes + d * S::size, S::slow, l, v);
+    ReadLine<S>(slopes + d * S::size, S::slow, l, v);
     UNROLL (int i = 0; i < N; i++) y[i] += v[i];
   }
 }

@@ -70,6 +70,15 @@ template <class T, int DIM, int N>
 struct OctetShape : TileShape<T, DIM, N> {
 };
 
+/* metric.cuh: where a cell's values are in shared memory */
+template <class T, int DIM, int N>
+struct MetricCellShape {
+  static constexpr int sy = N | 1, sz = N * sy;                             /* from value to value along y and z */
+  static constexpr int pitch = N | 1, plane = DIM == 3 ? N * pitch : pitch; /* from row to row of the numbers of a side, of a whole plane */
+  static constexpr int side = 2 * plane;                                    /* from side to side, which have two planes */
+  static constexpr int gap = 0, bare = 0;                                   /* between cells, and between those without planes */
+};
+
 #define VP_SHAPE(kernel, T, DIM, N, ...) \
   template <> \
   struct kernel##Shape<T, DIM, N> { \

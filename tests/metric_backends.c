@@ -187,6 +187,7 @@ static PetscErrorCode products_agree(const Both *b)
 {
   const size_t all = b->own + (size_t)(b->outer[HOST]->view.nlocal - b->mesh->nown) * b->ndof;
   void        *y[PLACES], *r[PLACES];
+  double       energy[PLACES] = {0, 0};
 
   PetscFunctionBeginUser;
   for (int i = 0; i < PLACES; i++) {
@@ -199,13 +200,21 @@ static PetscErrorCode products_agree(const Both *b)
     PetscCall(Random(b->backend[i], VP_DOUBLE, b->own, 4, &r[i]));
     const VpGhosts ghosts = VpGhostsAt((char *)x + b->own * sizeof(double));
 
-    PetscCall(outer->ops->apply(&outer->view, 0, b->mesh->nown, x, ghosts, NULL, y[i]));
+    if (outer->ops->apply_energy) {
+      PetscCall(outer->ops->apply_energy(&outer->view, x, ghosts, y[i], &energy[i]));
+    } else {
+      PetscCall(outer->ops->apply(&outer->view, 0, b->mesh->nown, x, ghosts, NULL, y[i]));
+      for (size_t k = 0; i == HOST && k < b->own; k++) energy[i] += ((double *)x)[k] * ((double *)y[i])[k];
+    }
     PetscCall(outer->ops->apply(&outer->view, 0, b->mesh->nown, x, ghosts, f, r[i]));
     PetscCall(b->backend[i]->release(x));
     PetscCall(b->backend[i]->release(f));
   }
   PetscCall(Agree(b, VP_DOUBLE, VP_DOUBLE, b->own, y, "products_agree, A x"));
   PetscCall(Agree(b, VP_DOUBLE, VP_DOUBLE, b->own, r, "products_agree, b - A x"));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, energy, PLACES, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(fabs(energy[DEVICE] - energy[HOST]) <= 1e-12 * fabs(energy[HOST])), "products_agree, x A x: %.1e, %s",
+        energy[DEVICE] / energy[HOST] - 1, b->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -88,6 +88,8 @@ typedef struct {
   /* b += what the numbers given[i][n^(dim-1)] at the points of a side of place i add to the right-hand side: as the values of u at a
      Dirichlet side (value), or as fluxes. Requires: places have a list */
   PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, const VpPlaces *, const double *given, double *b);
+  /* y = A x on own cells, and *energy = the sum of x y, of this rank and on the host. NULL: as fast by apply() and a product of vectors */
+  PetscErrorCode (*apply_energy)(const VpView *, const void *x, VpGhosts, void *y, double *energy);
 } VpOps;
 
 /* The making of a metric. Each of these begins with the results of those before it. */

@@ -263,3 +263,80 @@ class Tile(Kernel):
 
 class Octet(Tile):
     """The same with eight cells, for meshes whose cells differ in size."""
+
+
+class MetricCell(Kernel):
+    """ApplyMetric of cuda/metric.cuh, where G is a full matrix."""
+    fields = "sy sz pitch plane side gap bare".split()
+
+    def cells(self):
+        return max(1, 128 // self.n**2)
+
+    def block(self, shape):
+        return self.cells() * self.n**2
+
+    def span(self, shape):
+        """Of an array of values, then of the sums along the sides or the array in their place, then of a cell."""
+        values = (self.n - 1) * (1 + shape["sy"] + shape["sz"]) + 1
+        slopes = max(values, 6 * shape["side"])
+        return values, slopes, slopes + 2 * values + 6 * shape["side"] + shape["gap"]
+
+    def bytes(self, shape):
+        return self.cells() * self.span(shape)[2] * 8
+
+    def faults(self, shape):
+        yield from super().faults(shape)
+        if shape["side"] < 2 * shape["plane"] or shape["plane"] < (self.n - 1) * shape["pitch"] + self.n:
+            yield "planes of numbers lie on each other"
+
+    def on_cells(self, apart, place):
+        """Transactions of all threads, where place(line of the cell) is in the cell that begins at `apart` times its number."""
+        lines = self.n**2
+        return count(self.block(None), lambda t: t // lines * apart + place(t % lines), self.real)
+
+    @functools.lru_cache(None)
+    def of_values(self, apart, sy, sz):
+        """Z is written along z, X and Y along x or y, read and written along z, then along x or y, then read along z."""
+        n, along = self.n, [self.on_cells(apart, lambda l: l % self.n * a + l // self.n * b) for a, b in ((sy, sz), (1, sz), (1, sy))]
+        return n * (4 * along[0] + 4 * along[1] + 7 * along[2])
+
+    @functools.lru_cache(None)
+    def bare(self, sy, sz):
+        """The gap between cells that have no planes."""
+        values = self.span(dict(sy=sy, sz=sz, side=0, gap=0))[0]
+        return min(range(16 if self.cells() > 1 else 1), key=lambda gap: self.of_values((3 * values + gap) % 16 + 2**16, sy, sz))
+
+    @functools.lru_cache(None)
+    def of_sides(self, apart, pitch, plane, side):
+        """V and V' are written point by point and read line by line (SumLine); likewise what the sums along them are, the other way round."""
+        n = self.n
+
+        def line(l, r):
+            i = l + r * n**2
+            return None if i >= 12 * n else i // n % 6 * side + i % n * (1 if i >= 6 * n else pitch)
+
+        points = sum(self.on_cells(apart, lambda l: s * side + p * plane + l % n + l // n * pitch) for s in range(6) for p in range(2))
+        lines = n * sum(
+            count(self.block(None), lambda t: None if line(t % n**2, r) is None else t // n**2 * apart + line(t % n**2, r), self.real)
+            for r in range(-(-12 // n)))
+        return 2 * points + 3 * lines
+
+    def cost(self, shape):
+        apart = self.span(shape)[2] % 16 + 2**16  # only this is decided by the steps modulo 16
+        return self.of_values(apart, shape["sy"], shape["sz"]) + self.of_sides(apart, shape["pitch"], shape["plane"], shape["side"])
+
+    def best(self, shape):
+        """No larger than with odd steps, by more than a little: registers allow for about as many blocks as fit."""
+        n, odd = self.n, self.n | 1
+        room = 1.05 * self.bytes(dict(sy=odd, sz=n * odd, pitch=odd, plane=n * odd, side=2 * n * odd, gap=0))
+        return next((s for _, size, _, s in self.ranked(shape) if size <= room), None)
+
+    def layouts(self, shape):
+        n = self.n
+        most = 16 if self.cells() > 1 else 1
+        for gap in range(most):
+            for pitch, more, extra in itertools.product((n, n + 1), range(3), range(6)):
+                plane = (n - 1) * pitch + n + more
+                for sy in (n, n + 1):
+                    for sz in range((n - 1) * sy + n, n * sy + 6):
+                        yield dict(shape, sy=sy, sz=sz, pitch=pitch, plane=plane, side=2 * plane + extra, gap=gap, bare=self.bare(sy, sz))

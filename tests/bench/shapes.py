@@ -17,10 +17,10 @@ import re
 import subprocess
 import sys
 
-from layouts import REAL, SHARED, AnyPatch, Octet, Patch, GroupPatch, Tile
+from layouts import REAL, SHARED, AnyPatch, GroupPatch, MetricCell, Octet, Patch, Tile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNELS = {kernel.__name__: kernel for kernel in (Patch, GroupPatch, AnyPatch, Tile, Octet)}
+KERNELS = {kernel.__name__: kernel for kernel in (Patch, GroupPatch, AnyPatch, Tile, Octet, MetricCell)}
 LINE = re.compile(r"VP_SHAPE\((\w+), (\w+), (\d), (\d+), ([^)]*)\)$")
 GAIN = 0.98  # a shape is faster if it takes at most this part of the time
 # what is tried where, in this order; the figure of bench_gpu that it shows in, the part that has the figure, and further options
@@ -31,10 +31,12 @@ TRIED = {
     "AnyPatch": {"flat": (0, 1), "turn": (0, 1), "patches": (1, 2, 3, 4, 5, 7), "least": range(0, 7)},
     "Tile": {"bits": range(3, 10), "along": (0, 1), "least": range(1, 5)},
     "Octet": {"along": (0, 1), "least": range(4, 11)},
+    "MetricCell": {},
 }
 SPHERE = ("-bench_refine", "5", "-dm_vpatchdg_refine_sphere", "0.5,0.5,0.5,0.3", "-dm_vpatchdg_refine_levels", "3")
 FIGURES = {"Patch": ("sweep, full exact", "kernels"), "GroupPatch": ("sweep, full exact", "kernels", *SPHERE),
-           "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels"), "Octet": ("A x", "kernels", *SPHERE)}
+           "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels"), "Octet": ("A x", "kernels", *SPHERE),
+           "MetricCell": ("A x, a map", "kernels")}
 NAMES = {"float": "single", "double": "double"}  # in bench_gpu's report
 
 

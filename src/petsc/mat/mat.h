@@ -16,6 +16,8 @@ struct VpMatrix_ {
 /* scaleshift.c. Ensures: NULL if the matrix was not made from a DM. */
 PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
 VpOperator     VpMatrixOperator(VpMatrix);
+/* shell.c: y = A x and *energy = (x, y), in less time than by MatMult() and a product; *did: whether there is a way */
+PetscErrorCode VpMatrixApplyEnergy(VpMatrix, Vec x, Vec y, PetscScalar *energy, PetscBool *did);
 
 /* mat.c */
 PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);

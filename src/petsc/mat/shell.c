@@ -28,6 +28,31 @@ static PetscErrorCode ApplyToNodes(DM dm, VpLevel level, VpNodes nodes, const do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMatrixApplyEnergy(VpMatrix matrix, Vec x, Vec y, PetscScalar *energy, PetscBool *did)
+{
+  VpValues xv, yv;
+  VpGhosts ghosts;
+  VpLevel  level;
+
+  PetscFunctionBegin;
+  *did = PETSC_FALSE;
+  if (!matrix->shell || matrix->scale != 1 || matrix->shift != 0 || DMVPatchDGData(matrix->dm)->layout) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  *did = (PetscBool)(level->ops->apply_energy && level->view.metric.components);
+  if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv));
+  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, x, y, 0));
+  PetscCall(DMVPatchDGGhosts(matrix->dm, level, xv.at, &ghosts));
+  PetscCall(level->ops->apply_energy(&level->view, xv.at, ghosts, yv.at, energy));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (double)level->mesh->nown * (double)VpLevelValues(level)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, x, y, 0));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, energy, 1, MPIU_SCALAR, MPIU_SUM, level->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMatrixApply(VpMatrix matrix, Vec x, Vec b, Vec y)
 {
   VpValues xv, bv = {0}, yv;
