@@ -70,34 +70,34 @@ typedef struct {
 
 enum { MOST_ENTRIES = 128 };
 
-/* Reads row i, of n entries. Returns what is wrong. */
-static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, PetscInt n, const PetscInt column[], const PetscScalar value[])
+/* Reads the row of own point i, which is at `at`, of n entries. Returns what is wrong. */
+static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, const PetscInt at[3], PetscInt n, const PetscInt column[],
+                   const PetscScalar value[])
 {
-  PetscReal   most = 0, off = 0;
-  PetscInt    at[3], row;
-  PetscScalar sum = 0;
-  int         wrong = 0;
+  const PetscInt row = r->global[LocalOf(s, r, at, 0, 0)];
+  const int      sides = 2 * s->dim;
+  PetscReal      most = 0, off = 0;
+  PetscInt       beside[6]; /* rows of the last and of the next point along each direction; -1: none */
+  PetscScalar    sum = 0;
+  int            wrong = 0;
 
-  VpStencilPoint(s, i, at);
-  row = r->global[LocalOf(s, r, at, 0, 0)];
-  for (int d = 0; d < s->dim; d++) r->up[d][i] = r->down[d][i] = 0;
+  for (int side = 0; side < sides; side++) {
+    const PetscInt there = LocalOf(s, r, at, side / 2, side % 2 ? 1 : -1);
+
+    beside[side] = there < 0 ? -1 : r->global[there];
+    (side % 2 ? r->up : r->down)[side / 2][i] = 0;
+  }
   for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
   for (PetscInt k = 0; k < n; k++) {
-    PetscBool known = (PetscBool)(column[k] == row);
+    int side = 0;
 
     sum += value[k];
-    if (column[k] != row) off = PetscMax(off, PetscAbsScalar(value[k]));
-    for (int d = 0; d < s->dim && !known; d++) {
-      for (int up = 0; up < 2 && !known; up++) {
-        const PetscInt there = LocalOf(s, r, at, d, up ? 1 : -1);
-
-        if (there < 0 || r->global[there] != column[k]) continue;
-        known = PETSC_TRUE;
-        (up ? r->up : r->down)[d][i] = -value[k];
-        if (PetscRealPart(value[k]) > SMALL * most) wrong = 2;
-      }
-    }
-    if (!known && PetscAbsScalar(value[k]) > SMALL * most) wrong = PetscMax(wrong, 1);
+    if (column[k] == row) continue;
+    off = PetscMax(off, PetscAbsScalar(value[k]));
+    while (side < sides && beside[side] != column[k]) side++;
+    if (side < sides) (side % 2 ? r->up : r->down)[side / 2][i] = -value[k];
+    if (side < sides && PetscRealPart(value[k]) > SMALL * most) wrong = 2;
+    if (side == sides && PetscAbsScalar(value[k]) > SMALL * most) wrong = PetscMax(wrong, 1);
   }
   r->sum[i] = sum;
   r->identity[i] = off <= SMALL * most;
@@ -107,9 +107,11 @@ static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, PetscInt n, const Pe
 static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
 {
   Reading *w = (Reading *)context;
+  PetscInt at[3];
   int      wrong = 0;
 
-  for (PetscInt i = first; i < last; i++) {
+  VpStencilPoint(w->s, first, at);
+  for (PetscInt i = first; i < last; i++, VpStencilNext(w->s, at)) {
     PetscInt    n = 0, column[MOST_ENTRIES];
     PetscScalar value[MOST_ENTRIES];
     int         found;
@@ -120,7 +122,7 @@ static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
         value[n++] = c->value[k];
       }
     }
-    found = n == MOST_ENTRIES ? 1 : ReadRow(w->s, w->r, i, n, column, value);
+    found = n == MOST_ENTRIES ? 1 : ReadRow(w->s, w->r, i, at, n, column, value);
     wrong = PetscMax(wrong, found);
   }
 #ifdef _OPENMP
@@ -169,11 +171,12 @@ static PetscErrorCode ReadRows(const VpStencil *s, Rows *r, Mat A)
   for (PetscInt i = 0; i < s->own && !done; i++) {
     const PetscScalar *value;
     const PetscInt    *column;
-    PetscInt           n, first, wrong;
+    PetscInt           n, first, wrong, at[3];
 
+    VpStencilPoint(s, i, at);
     PetscCall(MatGetOwnershipRange(A, &first, NULL));
     PetscCall(MatGetRow(A, first + i, &n, &column, &value));
-    wrong = ReadRow(s, r, i, n, column, value);
+    wrong = ReadRow(s, r, i, at, n, column, value);
     w.wrong = PetscMax(w.wrong, (int)wrong);
     PetscCall(MatRestoreRow(A, first + i, &n, &column, &value));
   }
@@ -239,13 +242,13 @@ static void CompareCouplings(const void *context, int32_t first, int32_t last, d
 {
   const Points *w = (const Points *)context;
   const Rows   *r = w->r;
+  PetscInt      at[3];
 
-  for (int32_t i = first; i < last; i++) {
-    PetscInt    at[3], there;
-    PetscScalar down, up = r->up[w->d][i];
+  VpStencilPoint(w->s, first, at);
+  for (int32_t i = first; i < last; i++, VpStencilNext(w->s, at)) {
+    const PetscInt there = LocalOf(w->s, r, at, w->d, 1);
+    PetscScalar    down, up = r->up[w->d][i];
 
-    VpStencilPoint(w->s, i, at);
-    there = LocalOf(w->s, r, at, w->d, 1);
     if (there < 0) continue;
     down = w->down[there];
     if (r->identity[i] == 0 && w->identity[there] == 0 &&
@@ -276,25 +279,13 @@ static PetscErrorCode JoinCouplings(const VpStencil *s, Rows *r, const PetscScal
 }
 
 /* Tests whether a point is inside of the DMDA, where couplings of all directions are whole. */
-static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i)
+static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i, const PetscInt at[3])
 {
   PetscBool is = PETSC_TRUE;
-  PetscInt  at[3];
 
-  VpStencilPoint(s, i, at);
   for (int d = 0; d < s->dim; d++)
     is = (PetscBool)(is && PetscRealPart(r->up[d][i]) > 0 && (s->periodic[d] || (at[d] > 0 && at[d] < s->n[d] - 1)));
   return is;
-}
-
-/* a vector of own points on the host, whatever the type of the DMDA's vectors */
-static PetscErrorCode CreateHostVec(const VpStencil *s, Vec *v)
-{
-  PetscFunctionBegin;
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)s->da), v));
-  PetscCall(VecSetSizes(*v, s->own, PETSC_DETERMINE));
-  PetscCall(VecSetType(*v, VECSTANDARD));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* sum of the couplings of an own point, or 0 unless there are some to all sides */
@@ -334,7 +325,6 @@ static PetscErrorCode TakeSums(VpStencil *s, Rows *r, Mat A)
   double       most[2] = {0, 0};
   PetscBool    ones = PETSC_FALSE;
   MatNullSpace space;
-  PetscScalar *mass;
 
   PetscFunctionBegin;
   VpLoopMost((int32_t)s->own, FindSums, &w, 2, most);
@@ -343,10 +333,8 @@ static PetscErrorCode TakeSums(VpStencil *s, Rows *r, Mat A)
   PetscCall(MatGetNullSpace(A, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &ones, &(PetscInt){0}, &(const Vec *){NULL}));
   if (most[0] <= REACTS || ones) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateHostVec(s, &s->mass));
-  PetscCall(VecGetArrayWrite(s->mass, &mass));
-  for (PetscInt i = 0; i < s->own; i++) mass[i] = SumCouplings(s, r, i) > 0 ? PetscMax(PetscRealPart(r->sum[i]), 0) : -1;
-  PetscCall(VecRestoreArrayWrite(s->mass, &mass));
+  PetscCall(VpMallocLarge(s->own + 1, &s->mass));
+  for (PetscInt i = 0; i < s->own; i++) s->mass[i] = SumCouplings(s, r, i) > 0 ? PetscMax(PetscRealPart(r->sum[i]), 0) : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,10 +353,12 @@ static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
   for (int32_t piece = from; piece < to; piece++) {
     const PetscInt first = (PetscInt)((PetscInt64)w->s->own * piece / PIECES),
                    last = (PetscInt)((PetscInt64)w->s->own * (piece + 1) / PIECES);
-    double before[3] = {0}, value[3] = {0};
+    double   before[3] = {0}, value[3] = {0};
+    PetscInt at[3];
 
-    for (PetscInt i = first; i < last; i++) {
-      const PetscBool inner = IsInner(w->s, w->r, i);
+    VpStencilPoint(w->s, first, at);
+    for (PetscInt i = first; i < last; i++, VpStencilNext(w->s, at)) {
+      const PetscBool inner = IsInner(w->s, w->r, i, at);
 
       for (int d = 0; d < w->s->dim; d++) {
         const double up = PetscRealPart(w->r->up[d][i]);
@@ -512,7 +502,7 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
 static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScalar identity[])
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
-  const PetscScalar *up[3] = {NULL}, *own = NULL;
+  const PetscScalar *up[3] = {NULL};
   Ghosts             ghosts[3], mass = {NULL, NULL};
 
   PetscFunctionBegin;
@@ -520,14 +510,10 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
     PetscCall(FillGhosts(s, r, r->up[d], &ghosts[d]));
     up[d] = ghosts[d].at;
   }
-  if (s->mass) {
-    PetscCall(VecGetArrayRead(s->mass, &own));
-    PetscCall(FillGhosts(s, r, own, &mass));
-  }
+  if (s->mass) PetscCall(FillGhosts(s, r, s->mass, &mass));
   SumUp(s, r, up, mass.at, identity);
   for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&ghosts[d]));
   PetscCall(FreeGhosts(&mass));
-  if (s->mass) PetscCall(VecRestoreArrayRead(s->mass, &own));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sum, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->inner, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->along, 6, MPI_DOUBLE, MPI_SUM, comm));
@@ -571,20 +557,16 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
   PetscCall(DMGetLocalToGlobalMapping(da, &mapping));
   PetscCall(ISLocalToGlobalMappingGetIndices(mapping, &r.global));
   for (int d = 0; d < s->dim; d++) {
-    PetscCall(CreateHostVec(s, &s->up[d]));
-    PetscCall(VecGetArray(s->up[d], &r.up[d]));
+    PetscCall(VpMallocLarge(s->own + 1, &s->up[d]));
     PetscCall(VpMallocLarge(s->own + 1, &r.down[d]));
+    r.up[d] = s->up[d];
   }
-  PetscCall(CreateHostVec(s, &s->identity));
-  PetscCall(VecGetArray(s->identity, &r.identity));
+  PetscCall(VpMallocLarge(s->own + 1, &s->identity));
   PetscCall(VpMallocLarge(s->own + 1, &r.sum));
+  r.identity = s->identity;
   PetscCall(FillStencil(s, &r, A));
   PetscCall(PetscFree(r.sum));
-  PetscCall(VecRestoreArray(s->identity, &r.identity));
-  for (int d = 0; d < s->dim; d++) {
-    PetscCall(PetscFree(r.down[d]));
-    PetscCall(VecRestoreArray(s->up[d], &r.up[d]));
-  }
+  for (int d = 0; d < s->dim; d++) PetscCall(PetscFree(r.down[d]));
   PetscCall(ISLocalToGlobalMappingRestoreIndices(mapping, &r.global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -592,9 +574,9 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
 PetscErrorCode VpStencilDestroy(VpStencil *s)
 {
   PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) PetscCall(VecDestroy(&s->up[d]));
-  PetscCall(VecDestroy(&s->identity));
+  for (int d = 0; d < 3; d++) PetscCall(PetscFree(s->up[d]));
+  PetscCall(PetscFree(s->identity));
+  PetscCall(PetscFree(s->mass));
   PetscCall(VecDestroy(&s->factor));
-  PetscCall(VecDestroy(&s->mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,18 +18,20 @@ typedef struct {
   int       dim;
   PetscInt  n[3], start[3], count[3], own; /* points of all ranks; own ones, and their number */
   PetscBool periodic[3];
-  Vec       up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
-  Vec       identity; /* 1: the row is that of the identity */
-  Vec       factor;   /* what makes rows symmetric, and `up`, `sum` and `mass` contain; NULL: 1 */
-  Vec       mass;     /* sums of rows that have couplings to all sides: c times the volume of their points; -1: other rows; NULL: c is 0 */
-  double    sum[6];   /* [side] sum over its rows of their sums, ... */
-  double    inner[6]; /* ... of the couplings to points inside, ... */
-  double    along[6]; /* ... of the couplings along the side, ... */
-  double    next[6];  /* ... and of these one point farther inside */
-  double    rows[6];  /* number of its rows; those of the identity */
-  double    fixed[6];
-  double    typical[3]; /* geometric mean of the couplings along each direction */
-  double    negative;   /* the largest quotient of minus the sum of a row that has couplings to all sides, and the sum of these */
+  Vec       factor; /* what makes rows symmetric, and `up`, `sum` and `mass` contain; NULL: 1 */
+  /* [own] */
+  PetscScalar *up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
+  PetscScalar *identity; /* 1: the row is that of the identity */
+  PetscScalar *mass; /* sums of rows that have couplings to all sides: c times the volume of their points; -1: other rows; NULL: c is 0 */
+
+  double sum[6];   /* [side] sum over its rows of their sums, ... */
+  double inner[6]; /* ... of the couplings to points inside, ... */
+  double along[6]; /* ... of the couplings along the side, ... */
+  double next[6];  /* ... and of these one point farther inside */
+  double rows[6];  /* number of its rows; those of the identity */
+  double fixed[6];
+  double typical[3]; /* geometric mean of the couplings along each direction */
+  double negative;   /* the largest quotient of minus the sum of a row that has couplings to all sides, and the sum of these */
 } VpStencil;
 /* Reads an assembled matrix on a DMDA. Ensures: errors on all ranks where it has other entries, positive ones off the diagonal, or is not
    symmetric and does not become so by a factor of every row. Collective */
@@ -41,6 +43,14 @@ static inline void VpStencilPoint(const VpStencil *s, PetscInt i, PetscInt at[3]
   at[0] = s->start[0] + i % s->count[0];
   at[1] = s->start[1] + i / s->count[0] % s->count[1];
   at[2] = s->start[2] + i / s->count[0] / s->count[1];
+}
+/* Goes to the next own point. */
+static inline void VpStencilNext(const VpStencil *s, PetscInt at[3])
+{
+  for (int d = 0; d < 3; d++) {
+    if (++at[d] < s->start[d] + s->count[d] || d == 2) return;
+    at[d] = s->start[d];
+  }
 }
 
 /* stencilgrid.c: the cells around the points */

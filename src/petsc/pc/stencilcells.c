@@ -158,36 +158,33 @@ static PetscErrorCode CreateSF(const Filling *w, PetscSF *sf)
     leaf[count] = i;
     row[count++] = w->node[i];
   }
-  PetscCall(VecGetLayout(w->s->identity, &layout));
+  PetscCall(PetscLayoutCreateFromSizes(w->mesh->comm, w->s->own, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscSFCreate(w->mesh->comm, sf));
   PetscCall(PetscSFSetGraphLayout(*sf, layout, count, leaf, PETSC_COPY_VALUES, row));
+  PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(PetscFree2(leaf, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *at = the values of a vector, [rows], or on several ranks at nodes [ncell][places], 0 outside */
-static PetscErrorCode GetValues(const Filling *w, PetscSF sf, Vec v, const double **at)
+/* *at = values of own points, [rows], or on several ranks at nodes [ncell][places], 0 outside */
+static PetscErrorCode GetValues(const Filling *w, PetscSF sf, const PetscScalar own[], const double **at)
 {
-  const PetscScalar *from;
-  double            *values;
+  double *values;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(v, &from));
-  *at = from;
+  *at = own;
   if (!sf) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1((PetscInt)w->mesh->nown * w->places + 1, &values));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, from, values, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, from, values, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, own, values, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, own, values, MPI_REPLACE));
   *at = values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RestoreValues(PetscSF sf, Vec v, const double **at)
+static PetscErrorCode RestoreValues(PetscSF sf, const double **at)
 {
   PetscFunctionBegin;
   if (sf) PetscCall(PetscFree(*at));
-  else PetscCall(VecRestoreArrayRead(v, at));
   *at = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,7 +195,7 @@ static PetscErrorCode FillCoefficient(Filling *w, PetscSF sf, PetscBool *varies)
   for (int d = 0; d < w->s->dim; d++) PetscCall(GetValues(w, sf, w->s->up[d], &w->up[d]));
   PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->a));
   VpLoop(w->mesh->nown, FindMeans, w);
-  for (int d = 0; d < w->s->dim; d++) PetscCall(RestoreValues(sf, w->s->up[d], &w->up[d]));
+  for (int d = 0; d < w->s->dim; d++) PetscCall(RestoreValues(sf, &w->up[d]));
   PetscCall(DivideCoefficients(w, varies));
   if (!*varies) PetscCall(PetscFree(w->a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,7 +234,7 @@ static PetscErrorCode FillReaction(Filling *w, PetscSF sf, PetscReal *mean)
   PetscCall(GetValues(w, sf, w->s->mass, &w->mass));
   PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->reaction));
   VpLoop(w->mesh->nown, FindCellReactions, w);
-  PetscCall(RestoreValues(sf, w->s->mass, &w->mass));
+  PetscCall(RestoreValues(sf, &w->mass));
   for (int32_t cell = 0; cell < w->mesh->nown; cell++) {
     if (w->reaction[cell] < 0) continue;
     total[0] += w->reaction[cell] / w->mean;
@@ -301,7 +298,7 @@ static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
   PetscCall(PetscFree(w->reaction));
   PetscCall(GetValues(w, sf, w->s->identity, &w->fixed));
   VpLoop(w->mesh->nown, LeaveOut, w);
-  PetscCall(RestoreValues(sf, w->s->identity, &w->fixed));
+  PetscCall(RestoreValues(sf, &w->fixed));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -115,7 +115,6 @@ static PetscInt CountRefinements(const VpStencil *s, const VpStencilGrid *c)
 typedef struct {
   const VpStencil     *s;
   const VpStencilGrid *c;
-  const double        *up[3];
 } Edges;
 
 static void FindEdges(const void *context, int32_t first, int32_t last, double most[])
@@ -123,13 +122,12 @@ static void FindEdges(const void *context, int32_t first, int32_t last, double m
   const Edges         *w = (const Edges *)context;
   const VpStencil     *s = w->s;
   const VpStencilGrid *c = w->c;
+  PetscInt             at[3];
 
-  for (int32_t i = first; i < last; i++) {
-    PetscInt at[3];
-
-    VpStencilPoint(s, i, at);
+  VpStencilPoint(s, first, at);
+  for (int32_t i = first; i < last; i++, VpStencilNext(s, at)) {
     for (int d = 0; d < s->dim; d++) {
-      double a = w->up[d][i];
+      double a = PetscRealPart(s->up[d][i]);
 
       if (a <= 0) continue;
       a *= c->face[d][at[d] + c->shift[d] + 1] - c->face[d][at[d] + c->shift[d]];
@@ -142,13 +140,11 @@ static void FindEdges(const void *context, int32_t first, int32_t last, double m
 
 static PetscErrorCode FindContrast(const VpStencil *s, VpStencilGrid *c)
 {
-  Edges  w = {.s = s, .c = c};
-  double most[2] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL};
+  const Edges w = {.s = s, .c = c};
+  double      most[2] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL};
 
   PetscFunctionBegin;
-  for (int d = 0; d < s->dim; d++) PetscCall(VecGetArrayRead(s->up[d], &w.up[d]));
   VpLoopMost((int32_t)s->own, FindEdges, &w, 2, most);
-  for (int d = 0; d < s->dim; d++) PetscCall(VecRestoreArrayRead(s->up[d], &w.up[d]));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   c->varies = (PetscBool)(most[1] > -(1 + VP_STENCIL_VARIES) * most[0]);
   c->a = most[1];
@@ -158,12 +154,11 @@ static PetscErrorCode FindContrast(const VpStencil *s, VpStencilGrid *c)
 /* Finds the largest reaction, and how much reactions differ. */
 static PetscErrorCode FindReactions(const VpStencil *s, VpStencilGrid *c)
 {
+  const PetscScalar *mass = s->mass;
   double             most[2] = {0, -PETSC_MAX_REAL}; /* c, -c */
-  const PetscScalar *mass;
 
   PetscFunctionBegin;
-  if (!s->mass) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayRead(s->mass, &mass));
+  if (!mass) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < s->own; i++) {
     PetscInt at[3];
 
@@ -172,7 +167,6 @@ static PetscErrorCode FindReactions(const VpStencil *s, VpStencilGrid *c)
     most[0] = PetscMax(most[0], PetscRealPart(mass[i]) / VpStencilVolume(s, c, at));
     most[1] = PetscMax(most[1], -PetscRealPart(mass[i]) / VpStencilVolume(s, c, at));
   }
-  PetscCall(VecRestoreArrayRead(s->mass, &mass));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   c->reaction = most[0];
   c->spread = (most[0] + most[1]) / most[0];
