@@ -1,5 +1,6 @@
 /* Meshes: own cells, which are a piece of the curve, their ghosts, and exchanges between the ranks. */
 #include "internal.h"
+#include "../base/threads.h"
 
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
 {
@@ -152,17 +153,45 @@ PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what loops over own cells know */
+typedef struct {
+  VpMesh   mesh;
+  int32_t *count; /* [piece] sides at the boundary; then the number of the first one */
+} Ends;
+
+static void CountEnds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Ends   *w = (Ends *)context;
+  const int32_t sides = 2 * w->mesh->dim;
+  int32_t       count = 0;
+
+  for (int32_t i = first * sides; i < last * sides; i++) count += VpIsBoundary(w->mesh->neighbor[i]);
+  w->count[piece] = count;
+}
+
+static void ListEnds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Ends   *w = (Ends *)context;
+  const int32_t sides = 2 * w->mesh->dim;
+  int32_t       at = w->count[piece];
+
+  for (int32_t i = first * sides; i < last * sides; i++)
+    if (VpIsBoundary(w->mesh->neighbor[i])) w->mesh->end[at++] = i;
+}
+
 PetscErrorCode VpMeshGetEnds(VpMesh mesh, int32_t *n, const int32_t **end)
 {
-  const int32_t sides = mesh->nown * 2 * mesh->dim;
+  const int32_t pieces = VpLoopPieces(mesh->nown);
+  Ends          w = {.mesh = mesh};
 
   PetscFunctionBegin;
   if (!mesh->end) {
-    for (int32_t i = 0; i < sides; i++) mesh->nend += VpIsBoundary(mesh->neighbor[i]);
+    PetscCall(PetscMalloc1(pieces, &w.count));
+    VpLoop(mesh->nown, CountEnds, &w);
+    mesh->nend = VpLoopSum(pieces, w.count);
     PetscCall(PetscMalloc1(mesh->nend + 1, &mesh->end));
-    for (int32_t i = 0, at = 0; at < mesh->nend; i++) {
-      if (VpIsBoundary(mesh->neighbor[i])) mesh->end[at++] = i;
-    }
+    VpLoop(mesh->nown, ListEnds, &w);
+    PetscCall(PetscFree(w.count));
   }
   *n = mesh->nend;
   *end = mesh->end;
