@@ -2,6 +2,7 @@
 /* ranks: 1 2 4 */
 #include "support/continuous.h"
 #include "support/refused.h"
+#include "../src/level/nodes.h"
 #include "support/said.h"
 
 #define EXACT "-vpatchdg_warnings 0 -pc_vpatchdg_precision double -pc_vpatchdg_exchange color "
@@ -422,6 +423,7 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(GridProblem(&g, "", &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(GridRestriction(&g, p.dm, &ncell, &node));
+  Refused(VpCheckPlaces(PETSC_COMM_WORLD, rank ? 1 : 1 << 28, 8), "Rank 0 has 2^31 nodes of cells or more", "places beyond 32 bits");
   Refused(PCVPatchDGSetElementRestriction(pc, p.dm, ncell + (rank == size - 1), node), "the number of cells is not that of own cells",
           "one cell too many on one rank");
   PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, 9 * ncell - (rank == 0), node, PETSC_USE_POINTER, &is));

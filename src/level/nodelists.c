@@ -316,10 +316,19 @@ static PetscErrorCode NumberByBackend(VpNodes nodes, const VpEntities *entities,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCheckPlaces(MPI_Comm comm, PetscInt ncell, int places)
+{
+  PetscMPIInt first;
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, (PetscBool)((PetscInt64)ncell * places >= INT32_MAX), &first));
+  PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rank %d has 2^31 nodes of cells or more: use more ranks", first);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpNodesList(VpNodes nodes, const VpNodesGiven *given, PetscLayout layout)
 {
   const MPI_Comm comm = nodes->mesh->comm;
-  PetscMPIInt    first;
   PetscInt      *numbers = NULL;
   PetscErrorCode error;
   VpArrays       own = {.backend = nodes->backend};
@@ -329,8 +338,8 @@ PetscErrorCode VpNodesList(VpNodes nodes, const VpNodesGiven *given, PetscLayout
   PetscCall(PetscLayoutGetLocalSize(layout, &nodes->rows));
   PetscCall(PetscLayoutGetSize(layout, &w.N));
   PetscCall(PetscLayoutGetRange(layout, &w.first, &w.last));
-  PetscCall(VpFirstRank(comm, (PetscBool)(CountPlaces(nodes) >= INT32_MAX || nodes->rows >= INT32_MAX), &first));
-  PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rank %d has 2^31 nodes of cells or more: use more ranks", first);
+  PetscCall(VpCheckPlaces(comm, nodes->mesh->nown, nodes->view.places));
+  PetscCall(VpCheckPlaces(comm, nodes->rows, 1));
   nodes->view.nnode = (int32_t)nodes->rows;
   if (given->entities && nodes->mesh->size == 1 && nodes->backend->number_nodes) {
     error = NumberByBackend(nodes, given->entities, &own);

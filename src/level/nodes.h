@@ -44,6 +44,8 @@ PetscErrorCode VpEntitiesCreate(VpMesh, int degree, PetscInt *rows, VpEntities *
 PetscErrorCode VpEntitiesDestroy(VpEntities **);
 /* *node [nown][n^dim] = the global numbers of the nodes of own cells, which do not depend on the number of ranks. The caller frees it. */
 PetscErrorCode VpNodesNumber(const VpEntities *, PetscInt **node);
+/* Ensures: an error on all ranks unless numbers of the places of this rank's cells fit 32 bits. Collective */
+PetscErrorCode VpCheckPlaces(MPI_Comm, PetscInt ncell, int places);
 /* nodelists.c: Fills nodes->node and, on several ranks, the SF from the entries of nodes. The same errors. Where the backend numbers nodes,
    nodes->view.node is set in place of nodes->node. */
 PetscErrorCode VpNodesList(VpNodes, const VpNodesGiven *, PetscLayout);
@@ -66,8 +68,8 @@ PetscErrorCode VpNodesDiagonal(VpNodes, const VpProblem *, const double point[],
 /* *most: the largest eigenvalue of D^-1 A on a cell alone, where D is the diagonal of its own form A, over all cells. Collective */
 PetscErrorCode VpNodesLargest(VpNodes, const VpProblem *, double *most);
 
-/* Spread: *gather makes residuals of cells of *values, those of nodes, r [rows]. Average: z [rows] = the mean of nodes->cells. They are each
-   other's adjoint. */
+/* Spread: *gather makes residuals of cells from *values, those of nodes, r [rows]. Average, its adjoint: z [rows] = the mean of
+   nodes->cells. */
 PetscErrorCode VpNodesSpread(VpNodes, const VpNodeMeans *, const double *r, VpGather *gather, const double **values);
 PetscErrorCode VpNodesAverage(VpNodes, const VpNodeMeans *, double *z);
 /* x [nown][n^dim] = E u; r [rows] = E^T b, of an outer level with nodal vectors; r = volume^1/2 Z^T cells. All are on the level's

@@ -251,6 +251,7 @@ static PetscErrorCode FillElements(DM plex, const Element *e, VpUserGrid *grid, 
   PetscInt *row, ncell;
 
   PetscFunctionBegin;
+  PetscCall(VpCheckPlaces(PetscObjectComm((PetscObject)plex), grid->ncell, e->ndof));
   PetscCall(PetscMalloc1(grid->ncell * e->ndof + 1, &row));
   PetscCall(ListRows(plex, e, grid, row));
   LabelSides(e, row, grid);

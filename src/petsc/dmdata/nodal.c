@@ -17,6 +17,7 @@ PetscErrorCode DMVPatchDGNumberNodes(DM dm)
              "-dm_vpatchdg_continuous needs boxes, whose cells have the same directions, and not trees (-dm_vpatchdg_domain %s): leave the "
              "option out",
              VPatchDGDomains[dg->domain]);
+  PetscCall(VpCheckPlaces(dg->mesh->comm, dg->mesh->nown, (int)DMVPatchDGCellSize(dm)));
   PetscCall(VpEntitiesCreate(dg->mesh, (int)dg->degree, &rows, &dg->entities));
   PetscCall(PetscLayoutCreateFromSizes(dg->mesh->comm, rows, PETSC_DETERMINE, 1, &dg->layout));
   PetscFunctionReturn(PETSC_SUCCESS);

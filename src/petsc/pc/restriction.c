@@ -177,13 +177,14 @@ PetscErrorCode PCVPatchDGAdopt(PC pc)
 /* Stores the restriction. same: the number of cells is the DM's on this rank */
 static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const PetscInt node[], const char wrong[])
 {
-  DM_VPatchDG   *dg = dm->data;
-  const PetscInt n = dg->mesh->nown * CountNodes(dm, dg->degree);
-  PetscInt      *copy;
+  DM_VPatchDG *dg = dm->data;
+  PetscInt     n, *copy;
 
   PetscFunctionBegin;
   PetscCall(VpCheckNotAdaptive(dg->mesh, "PCVPatchDGSetElementRestriction()"));
+  PetscCall(VpCheckPlaces(dg->mesh->comm, dg->mesh->nown, (int)CountNodes(dm, dg->degree)));
   PetscCall(VpCheckEverywhere(dg->mesh->comm, same, wrong));
+  n = dg->mesh->nown * CountNodes(dm, dg->degree);
   PetscCall(VpCheckEverywhere(dg->mesh->comm, (PetscBool)(node || !n), "PCVPatchDGSetElementRestriction(): the nodes are a null pointer"));
   PetscCall(PetscMalloc1(n + 1, &copy));
   PetscCall(PetscArraycpy(copy, node, n));
@@ -272,9 +273,10 @@ PetscErrorCode PCVPatchDGSetElementRestrictionIS(PC pc, DM dm, IS nodes)
   VpAssertObject(nodes, IS_CLASSID, 3);
   cells = DMVPatchDGData(dm)->mesh->nown;
   degree = DMVPatchDGData(dm)->degree;
+  PetscCall(VpCheckPlaces(PetscObjectComm((PetscObject)dm), cells, (int)CountNodes(dm, degree)));
   PetscCall(ISGetLocalSize(nodes, &n));
   for (PetscInt k = 1; k <= VP_MAX_DEGREE; k++) {
-    if (cells && n == cells * CountNodes(dm, k)) fits = k;
+    if (cells && n == (PetscInt64)cells * CountNodes(dm, k)) fits = k;
   }
   PetscCall(PetscSNPrintf(wrong, sizeof(wrong),
                           "PCVPatchDGSetElementRestrictionIS(): the IS has %" PetscInt_FMT " entries; %" PetscInt_FMT
