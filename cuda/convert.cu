@@ -301,10 +301,11 @@ struct Conversions {
   }
 
   template <class From>
-  static PetscErrorCode LeaveFrom(const ConvertPlan<T, N> &plan, const VpView *view, const From &from, PetscBool add, double scale, double *z)
+  static PetscErrorCode LeaveFrom(const ConvertPlan<T, N> &plan, const VpView *view, const From &from, PetscBool add, double scale,
+                                  double *z)
   {
-    return VpCudaLaunch("leave", LeaveCells<T, DIM, N, From>, {plan.blocks, S::threads}, plan.leave, Roots(view), from, view->nown, (bool)add,
-                        scale, z);
+    return VpCudaLaunch("leave", LeaveCells<T, DIM, N, From>, {plan.blocks, S::threads}, plan.leave, Roots(view), from, view->nown,
+                        (bool)add, scale, z);
   }
 
   static PetscErrorCode Leave(const VpView *view, PetscBool add, double scale, const void *x, double *z)
@@ -371,8 +372,8 @@ struct Conversions {
     double *partial = sums ? (double *)e.plan->partial.p + *e.blocks : NULL;
 
     if (sums) *e.blocks += e.plan->blocks;
-    return VpCudaLaunch("enter", EnterCells<T, DIM, N, From>, {e.plan->blocks, S::threads}, e.plan->enter, Roots(e.view), from, e.view->nown,
-                        e.scale, e.b, partial);
+    return VpCudaLaunch("enter", EnterCells<T, DIM, N, From>, {e.plan->blocks, S::threads}, e.plan->enter, Roots(e.view), from,
+                        e.view->nown, e.scale, e.b, partial);
   }
 
   static PetscErrorCode EnterWithoutX(const Entering &e, bool sums)

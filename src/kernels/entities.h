@@ -9,15 +9,15 @@
 enum { VP_ENTITIES = 27, VP_AROUND = 8 };
 
 typedef struct {
-  int     dim, degree, entities;
-  int     around[VP_ENTITIES]; /* number of the cells around an entity, of the 3^dim around a cell, whose numbers have digits, too */
-  uint8_t cell[VP_ENTITIES][VP_AROUND], as[VP_ENTITIES][VP_AROUND]; /* each of them, the cell itself first, and the entity as it sees it */
-  int32_t star[VP_ENTITIES];                                        /* bits of the other cells around it */
-  int     inside[4];                                                /* number of nodes inside an entity of this dimension, ... */
-  int32_t of[4];                                                    /* ... and bits of the entities of this dimension */
-  uint8_t  entity[VP_MAX_N * VP_MAX_N * VP_MAX_N]; /* of the node at a place of a cell: the entity that it is in, ... */
-  uint16_t place[VP_MAX_N * VP_MAX_N * VP_MAX_N];  /* ... and its number there */
-  int32_t         ncell;
+  int      dim, degree, entities;
+  int      around[VP_ENTITIES]; /* number of the cells around an entity, of the 3^dim around a cell, whose numbers have digits, too */
+  uint8_t  cell[VP_ENTITIES][VP_AROUND], as[VP_ENTITIES][VP_AROUND]; /* each of them, the cell itself first, and the entity as it sees it */
+  int32_t  star[VP_ENTITIES];                                        /* bits of the other cells around it */
+  int      inside[4];                                                /* number of nodes inside an entity of this dimension, ... */
+  int32_t  of[4];                                                    /* ... and bits of the entities of this dimension */
+  uint8_t  entity[VP_MAX_N * VP_MAX_N * VP_MAX_N];                   /* of the node at a place of a cell: the entity that it is in, ... */
+  uint16_t place[VP_MAX_N * VP_MAX_N * VP_MAX_N];                    /* ... and its number there */
+  int32_t  ncell;
   const int32_t  *neighbor; /* as in VpView */
   const PetscInt *position; /* global positions of cells; NULL: their numbers */
   const PetscInt *first;    /* number of the first node that a cell owns */

@@ -145,38 +145,38 @@ typedef struct VpGather_ VpGather; /* ops.h */
 
 /* The cells. */
 typedef struct {
-  int            dim, n;
-  int            nt, first[2]; /* traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
-  int32_t        nown, nsweep, nlocal;
-  const int32_t *neighbor; /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
+  int             dim, n;
+  int             nt, first[2]; /* traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
+  int32_t         nown, nsweep, nlocal;
+  const int32_t  *neighbor; /* [nsweep][2 dim] a cell, or a code: of a boundary (VpBoundaryAt), whose entry is odd on an upper
                                          side, of a side that hangs (VP_HANGING), or of the level's end (VP_LEVEL_END) */
-  const uint8_t *turn;     /* [nsweep][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
-  const int32_t *line;     /* [nsweep][dim] entry of `lines` for the cell and direction */
-  const void    *lines;    /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild); NULL: there are `parts` */
-  VpLineParts    parts;
-  VpCommon       common;                           /* of `lines` */
-  int            nsize;                            /* number of other cell sizes, on adaptive meshes */
-  VpCommon       size[VP_MOST_SIZES];              /* the common lines of these sizes */
-  double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of these lines */
-  const void    *unit;             /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one
+  const uint8_t  *turn;     /* [nsweep][2 dim] how the cell beyond a side is turned (tables/turn.h); NULL: none is */
+  const int32_t  *line;     /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void     *lines;    /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild); NULL: there are `parts` */
+  VpLineParts     parts;
+  VpCommon        common;                           /* of `lines` */
+  int             nsize;                            /* number of other cell sizes, on adaptive meshes */
+  VpCommon        size[VP_MOST_SIZES];              /* the common lines of these sizes */
+  double          hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of these lines */
+  const void     *unit;             /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one
                                       size */
-  const void    *coefficient;      /* [nlocal][directions] a, if there is `unit` */
-  const uint8_t *weighed;          /* [nsweep] a bit per side that weighs by volumes, where the cell's lines and not `unit` say what A is;
+  const void     *coefficient;      /* [nlocal][directions] a, if there is `unit` */
+  const uint8_t  *weighed;          /* [nsweep] a bit per side that weighs by volumes, where the cell's lines and not `unit` say what A is;
                                       NULL: none does, or there is no `turn` */
-  int            directions;       /* 1, or dim where a is a diagonal tensor */
-  double         reaction;         /* of cells, if there is `unit` */
-  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
-  double         ending[4];        /* the same matrix of the level's end, for lines that are `inside` otherwise */
-  int64_t        position;         /* number of cell 0 among the cells of all ranks. If boxes are halved equally often in all directions,
+  int             directions;       /* 1, or dim where a is a diagonal tensor */
+  double          reaction;         /* of cells, if there is `unit` */
+  double          outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  double          ending[4];        /* the same matrix of the level's end, for lines that are `inside` otherwise */
+  int64_t         position;         /* number of cell 0 among the cells of all ranks. If boxes are halved equally often in all directions,
                                       aligned blocks of 2^(dim k) cells are cubes */
-  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
-  const VpBasis *basis;            /* the level's basis, on the host: traces and expand are made from it */
-  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  const void     *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void     *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
+  const VpBasis  *basis;            /* the level's basis, on the host: traces and expand are made from it */
+  const void     *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   const VpGather *gather; /* What enters without x, or leaves an outer level, is read from values at nodes; NULL: from those of cells */
-  VpHangView     hang;
-  VpMetricView   metric; /* of an outer level in the Gauss basis; then there are no `lines`. components 0: none */
-  VpPlans       *plans;  /* NULL until prepare() (VpOps) */
+  VpHangView      hang;
+  VpMetricView    metric; /* of an outer level in the Gauss basis; then there are no `lines`. components 0: none */
+  VpPlans        *plans;  /* NULL until prepare() (VpOps) */
 } VpView;
 
 /* The patches of a smoother. */

@@ -155,9 +155,9 @@ static PetscErrorCode PlaceEnds(const Sums *w, VpArrays *own, VpNodeForm *form)
     const double       h = VpGeometrySize(mesh->geometry, cell, side / 2) / (w->nodes->wide ? 2 : 1);
 
     if (number[cell] < 0) number[cell] = count++;
-    ends[(size_t)number[cell] * (size_t)sides + (size_t)side] =
-      is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) - 2 * is->mean * w->forms.slope +
-      h * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
+    ends[(size_t)number[cell] * (size_t)sides + (size_t)side] = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) -
+                                                                2 * is->mean * w->forms.slope +
+                                                                h * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
   }
   PetscCall(VpPlaceArray(own, number, mesh->nown, "cells at the boundary", &form->end));
   PetscCall(VpPlaceArray(own, ends, (size_t)count * (size_t)sides, "conditions on sides", &form->ends));
@@ -272,8 +272,8 @@ static double FindLargest(const Forms *f, const double g[])
   const double     strength[4] = {g[0], g[1], f->dim == 3 ? g[2] : 0, 0};
   const VpNodeView view = {.dim = f->dim};
   VpNodeForm       form = DiagonalsOf(f);
-  double x[PLACES], y[PLACES], z[PLACES], D[PLACES];
-  double value = 0;
+  double           x[PLACES], y[PLACES], z[PLACES], D[PLACES];
+  double           value = 0;
 
   form.strength = strength;
   for (int i = 0; i < f->ndof; i++) {

@@ -29,8 +29,8 @@ void VpHostGather(const VpGather *gather, int32_t first, int32_t n, const double
     const int32_t *node = view->node + (size_t)c * (size_t)view->places;
 
     for (int i = 0; i < view->ndof; i++)
-      cells[i] = gather->of_cell[c] *
-                 (view->wide ? AddPlaces(view, node, gather->of_node, nodes, i) : ValueOf(gather->of_node, nodes, node[i]));
+      cells[i] =
+        gather->of_cell[c] * (view->wide ? AddPlaces(view, node, gather->of_node, nodes, i) : ValueOf(gather->of_node, nodes, node[i]));
   }
 }
 

@@ -381,8 +381,7 @@ static PetscErrorCode ChooseSteps(PC pc, PetscBool diagonal)
   if (c->jacobi != VP_JACOBI_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->wide || (diagonal && c->centered)) {
     c->jacobi = VP_JACOBI_BOTH;
-    PetscCall(
-      PetscStrncpy(c->why, c->wide ? "auto: cells are wide" : "auto: centers of cells, or numbers that vary", sizeof(c->why)));
+    PetscCall(PetscStrncpy(c->why, c->wide ? "auto: cells are wide" : "auto: centers of cells, or numbers that vary", sizeof(c->why)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(FindPrice(pc, &price));
