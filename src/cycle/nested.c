@@ -116,7 +116,7 @@ static PetscErrorCode RefineOnce(VpNested nested, PetscInt l)
   PetscCall(VpVectorReadBegin(at->b, VP_GHOST_NONE, &b, NULL));
   if (add) {
     PetscCall(VpVectorReadBegin(at->x, at->level->reads, &x, &ghosts));
-    PetscCall(VpVectorEnterResidual(r, &(VpOuterResidual){at->level, 1, x, b, ghosts}, NULL));
+    PetscCall(VpVectorEnterResidual(r, &(VpOuterResidual){.outer = at->level, .scale = 1, .x = x, .f = b, .ghosts = ghosts}, NULL));
   } else PetscCall(VpVectorEnter(r, 1, b));
   PetscCall(WriteOwn(at->x, &refined));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, add, 1, refined));

@@ -237,7 +237,7 @@ PetscErrorCode VpNodesAddUp(VpNodes nodes, const double *cells, double *r)
 PetscErrorCode VpNodesInject(VpNodes nodes, VpLevel level, const double *u, double *x)
 {
   const VpGather gather = {nodes->view, nodes->root, NULL};
-  const double  *values;
+  const double  *values = NULL;
   VpView         view = level->nodal;
 
   PetscFunctionBegin;

@@ -247,7 +247,9 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
   for (;; n++) {
     PetscCall(Exchange(w->outer, w->outer->reads, x));
     PetscCall(VpCycleBegin(cycle, 0, &r));
-    PetscCall(VpVectorEnterResidual(r, &(VpOuterResidual){w->outer, 1, x, b, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof)}, &norm2));
+    PetscCall(VpVectorEnterResidual(
+      r, &(VpOuterResidual){.outer = w->outer, .scale = 1, .x = x, .f = b, .ghosts = VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof)},
+      &norm2));
     last = sqrt(norm2);
     if (!n) first = last;
     if (last <= 1e-8 * first || n == 100 || last > 1e10 * first || last != last) break;
