@@ -28,17 +28,14 @@ static PetscErrorCode linear_functions_are_found(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 3; i++) {
-    PetscReal    interpolated, solved, direct, point[2] = {0.37, 0.81};
-    PetscScalar  at = 0, expected;
-    PetscOptions own;
-    PetscInt     its;
-    DM           dm;
-    Problem      p;
+    PetscReal   interpolated, solved, direct, point[2] = {0.37, 0.81};
+    PetscScalar at = 0, expected;
+    PetscInt    its;
+    DM          dm;
+    Problem     p;
 
     PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 0, &dm));
-    PetscCall(TestOptionsPush(options[i], &own));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(TestOptionsPop(&own));
+    PetscCall(TestDMOptions(dm, options[i]));
     PetscCall(DMVPatchDGSetContinuous(dm, PETSC_TRUE));
     PetscCall(DMVPatchDGSetBoundary(dm, boundary));
     PetscCall(DMVPatchDGSetRobin(dm, (PetscReal[]){7, 7, 7, 7}));
@@ -116,15 +113,12 @@ static PetscErrorCode errors_have_full_order(void)
     PetscReal       error[2];
 
     for (PetscInt fine = 0; fine < 2; fine++) {
-      PetscOptions own;
-      DM           dm;
-      Problem      p;
+      DM      dm;
+      Problem p;
 
       PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, k, 3 + fine, &dm));
       PetscCall(DMVPatchDGSetContinuous(dm, PETSC_TRUE));
-      PetscCall(TestOptionsPush(options[i % 3], &own));
-      PetscCall(DMSetFromOptions(dm));
-      PetscCall(TestOptionsPop(&own));
+      PetscCall(TestDMOptions(dm, options[i % 3]));
       PetscCall(DMSetUp(dm));
       PetscCall(ProblemOf(dm, NULL, &p));
       PetscCall(DMVPatchDGComputeRHS(dm, SmoothSource, Smooth, NULL, NULL, p.b));
@@ -230,20 +224,17 @@ static PetscErrorCode files_have_continuous_functions(void)
 /* Files for ParaView are as large as those of discontinuous functions, also where there are as many nodes as cells. */
 static PetscErrorCode vtk_files_have_values_at_points(void)
 {
-  char         name[128];
-  long         length[2];
-  PetscOptions own;
-  PetscViewer  viewer;
-  Vec          x;
-  DM           dm;
+  char        name[128];
+  long        length[2];
+  PetscViewer viewer;
+  Vec         x;
+  DM          dm;
 
   PetscFunctionBeginUser;
   PetscCall(NameFile(".vtu", name));
   for (int k = 0; k < 2; k++) {
     PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 1, 3, &dm));
-    PetscCall(TestOptionsPush("-dm_vpatchdg_boundary periodic", &own));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(TestOptionsPop(&own));
+    PetscCall(TestDMOptions(dm, "-dm_vpatchdg_boundary periodic"));
     PetscCall(DMVPatchDGSetContinuous(dm, (PetscBool)(k == 0)));
     PetscCall(DMSetUp(dm));
     PetscCall(DMCreateGlobalVector(dm, &x));

@@ -52,19 +52,16 @@ static PetscErrorCode FillNoise(Vec v)
 
 static PetscErrorCode Measure(MPI_Comm comm, size_t i, const char way[], double *nu)
 {
-  PetscOptions own;
-  PetscReal    residual;
-  PetscInt     its;
-  char         options[256];
-  Problem      p;
-  DM           dm;
+  PetscReal residual;
+  PetscInt  its;
+  char      options[256];
+  Problem   p;
+  DM        dm;
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(comm, rows[i].dim, rows[i].degree, 0, &dm));
   PetscCall(DMVPatchDGSetContinuous(dm, PETSC_TRUE));
-  PetscCall(TestOptionsPush(rows[i].options, &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, rows[i].options));
   if (rows[i].kind != ONE) PetscCall(DMVPatchDGSetCoefficientFunction(dm, 1, KindAtPoints, PETSC_MEMTYPE_HOST, (void *)&rows[i].kind));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));

@@ -94,15 +94,12 @@ static PetscErrorCode Estimate(DM dm, Vec x, PetscReal *total)
 /* errors of u and its gradient, and the latter's estimate, on 2^refine cells in each direction; and the iterations */
 static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], PetscReal error[3], PetscInt *its)
 {
-  PetscOptions own;
-  DM           dm;
-  Problem      p;
+  DM      dm;
+  Problem p;
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, options));
   PetscCall(DMVPatchDGSetCoefficientFunction(dm, dim * (dim + 1) / 2, Coefficient, PETSC_MEMTYPE_HOST, NULL));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));

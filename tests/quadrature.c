@@ -11,7 +11,6 @@ static const struct {
 /* nu = iterations per eight digits, for a random right-hand side */
 static PetscErrorCode Measure(int dim, int degree, int refine, const char dm_options[], const char options[], double *nu)
 {
-  PetscOptions own;
   PetscReal    residual;
   PetscInt     its;
   char         all[512];
@@ -21,9 +20,7 @@ static PetscErrorCode Measure(int dim, int degree, int refine, const char dm_opt
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
-  PetscCall(TestOptionsPush(dm_options, &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, dm_options));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(MatGetNullSpace(p.A, &constants));
@@ -95,14 +92,11 @@ static PetscErrorCode errors_converge(void)
     PetscReal error[2][2];
 
     for (int i = 0; i < 4; i++) {
-      PetscOptions own;
-      Problem      p;
-      DM           dm;
+      Problem p;
+      DM      dm;
 
       PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, degree, 2 + i % 2, &dm));
-      PetscCall(TestOptionsPush(i / 2 ? LOBATTO : "", &own));
-      PetscCall(DMSetFromOptions(dm));
-      PetscCall(TestOptionsPop(&own));
+      PetscCall(TestDMOptions(dm, i / 2 ? LOBATTO : ""));
       PetscCall(DMSetUp(dm));
       PetscCall(ProblemOf(dm, NULL, &p));
       PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, NULL, NULL, p.b));
@@ -122,15 +116,12 @@ static PetscErrorCode values_at_points_come_back(void)
 {
   PetscFunctionBeginUser;
   for (int degree = 1; degree <= 5; degree++) {
-    PetscOptions own;
-    PetscReal    off;
-    Vec          x, values, again;
-    DM           dm;
+    PetscReal off;
+    Vec       x, values, again;
+    DM        dm;
 
     PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, degree, 2, &dm));
-    PetscCall(TestOptionsPush(LOBATTO, &own));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(TestOptionsPop(&own));
+    PetscCall(TestDMOptions(dm, LOBATTO));
     PetscCall(DMSetUp(dm));
     PetscCall(DMCreateGlobalVector(dm, &x));
     PetscCall(VecDuplicate(x, &values));
@@ -150,20 +141,15 @@ static PetscErrorCode values_at_points_come_back(void)
 
 static PetscErrorCode bad_input_is_refused(void)
 {
-  PetscOptions own;
-  DM           dm;
+  DM dm;
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
-  PetscCall(TestOptionsPush(LOBATTO "-dm_vpatchdg_basis gauss", &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, LOBATTO "-dm_vpatchdg_basis gauss"));
   Refused(DMSetUp(dm), "-dm_vpatchdg_quadrature lobatto is for boxes", "the Gauss basis");
   PetscCall(DMDestroy(&dm));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
-  PetscCall(TestOptionsPush(LOBATTO "-dm_vpatchdg_refine_point .1,.1 -dm_vpatchdg_refine_levels 2", &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, LOBATTO "-dm_vpatchdg_refine_point .1,.1 -dm_vpatchdg_refine_levels 2"));
   Refused(DMSetUp(dm), "-dm_vpatchdg_quadrature lobatto needs cells of one level", "an adaptive mesh");
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);

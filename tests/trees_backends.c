@@ -13,14 +13,10 @@ typedef struct {
 
 static PetscErrorCode CreateTrees(const TreesCase *t, Place place, DM *dm)
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
   PetscCall(CaseDM(&t->c, place, dm));
   PetscCall(TreesGive(&t->trees, *dm));
-  PetscCall(TestOptionsPush(t->options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, t->options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -106,14 +106,10 @@ static PetscErrorCode SetTrees(DM dm, int how)
 /* *dm = the domain of these options */
 static PetscErrorCode Create(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], DM *dm)
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, dm));
   PetscCall(DMVPatchDGSetBackend(*dm, VPATCHDG_BACKEND_HOST));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, options));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,16 +23,13 @@ static const NuCase cases[] = {
 
 static PetscErrorCode Measure(const NuCase *c, PetscInt degree, const char how[], PetscReal *nu)
 {
-  char         options[256];
-  DM           dm;
-  PetscOptions own;
+  char options[256];
+  DM   dm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", c->options, how));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, degree, c->refine, &dm));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, options));
   PetscCall(DMSetUp(dm));
   PetscCall(NuOfRandom(dm, how, nu));
   PetscCall(DMDestroy(&dm));

@@ -149,14 +149,11 @@ static PetscErrorCode warnings_know_the_metric(void)
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
-    PetscOptions own;
-    Problem      p;
-    DM           dm;
+    Problem p;
+    DM      dm;
 
     PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 0, &dm));
-    PetscCall(TestOptionsPush(cases[i].options, &own));
-    PetscCall(DMSetFromOptions(dm));
-    PetscCall(TestOptionsPop(&own));
+    PetscCall(TestDMOptions(dm, cases[i].options));
     PetscCall(DMSetUp(dm));
     PetscCall(ProblemOf(dm, NULL, &p));
     PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_gmres_restart 200", NULL));
@@ -316,17 +313,14 @@ static PetscErrorCode warnings_know_trees(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) {
-    DM           dm;
-    Problem      p;
-    PetscOptions own;
+    DM      dm;
+    Problem p;
 
     if (i == 1 || i == 2) PetscCall(CutTriangles(i == 1 ? 5 : 3, &dm));
     else {
       PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
       PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
-      PetscCall(TestOptionsPush(i ? "-dm_vpatchdg_domain disc" : "-dm_vpatchdg_domain star -dm_vpatchdg_domain_parameters 24", &own));
-      PetscCall(DMSetFromOptions(dm));
-      PetscCall(TestOptionsPop(&own));
+      PetscCall(TestDMOptions(dm, i ? "-dm_vpatchdg_domain disc" : "-dm_vpatchdg_domain star -dm_vpatchdg_domain_parameters 24"));
       PetscCall(DMSetUp(dm));
     }
     PetscCall(ProblemOf(dm, NULL, &p));

@@ -123,6 +123,18 @@ static inline PetscErrorCode TestOptionsPop(PetscOptions *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* DMSetFromOptions() with these options alone */
+static inline PetscErrorCode TestDMOptions(DM dm, const char options[])
+{
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestOptionsPush(options, &own));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(TestOptionsPop(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* v = random numbers between -1 and 1, which depend on the number of ranks. seed: 0 is PETSc's own */
 static inline PetscErrorCode TestRandom(Vec v, unsigned long seed)
 {

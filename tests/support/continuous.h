@@ -213,7 +213,6 @@ static inline PetscErrorCode GridDM(const NodeGrid *g, const char options[], DM 
   const PetscReal  lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
   const PetscInt   n[3] = {boxes, boxes, boxes};
   VPatchDGBoundary boundary[6];
-  PetscOptions     own;
   PetscInt         refine = 0;
 
   PetscFunctionBeginUser;
@@ -223,9 +222,7 @@ static inline PetscErrorCode GridDM(const NodeGrid *g, const char options[], DM 
   for (int d = 0; d < g->dim && g->face; d++) PetscCall(DMVPatchDGSetGrid(*dm, d, n[d], g->face));
   for (int i = 0; i < 6; i++) boundary[i] = g->sides == NATURAL ? VPATCHDG_BOUNDARY_NEUMANN : VPATCHDG_BOUNDARY_DIRICHLET;
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, options));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

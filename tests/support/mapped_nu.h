@@ -54,7 +54,6 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double fore
 {
   const PetscBool oblique = (PetscBool)(strstr(is->options, "_map ") || is->kind == TURN);
   const double    factor = !oblique ? 1 : is->degree == 1 ? 1.5 : 1.25;
-  PetscOptions    own;
   PetscReal       residual;
   PetscInt        its;
   char            all[512];
@@ -63,9 +62,7 @@ static inline PetscErrorCode MeasureNu(const NuCase *is, double *nu, double fore
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, is->dim, is->degree, 0, &dm));
-  PetscCall(TestOptionsPush(is->options, &own));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(dm, is->options));
   PetscCall(DMVPatchDGSetPenalty(dm, is->penalty / factor));
   PetscCall(DMVPatchDGSetCoefficientFunction(dm, is->kind == TURN ? is->dim * (is->dim + 1) / 2 : 1, KindAtPoints, PETSC_MEMTYPE_HOST,
                                              (void *)&is->kind));

@@ -46,14 +46,10 @@ static inline PetscErrorCode SetTensors(DM dm, PetscInt dim)
 
 static inline PetscErrorCode CaseDM(MPI_Comm comm, size_t i, PetscBool continuous, DM *dm)
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(comm, cases[i].dim, cases[i].degree, 0, dm));
   PetscCall(DMVPatchDGSetContinuous(*dm, continuous));
-  PetscCall(TestOptionsPush(cases[i].options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, cases[i].options));
   if (cases[i].kind != ONE)
     PetscCall(DMVPatchDGSetCoefficientFunction(*dm, cases[i].kind == TURN ? cases[i].dim * (cases[i].dim + 1) / 2 : 1, KindAtPoints,
                                                PETSC_MEMTYPE_HOST, (void *)&cases[i].kind));

@@ -7,27 +7,19 @@
 /* a DM of these trees, set up if the options allow it */
 PETSC_UNUSED static PetscErrorCode New(const Trees *t, PetscInt degree, PetscInt refine, const char options[], DM *dm)
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, t->dim, degree, refine, dm));
   PetscCall(TreesGive(t, *dm));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a DM by options alone */
 PETSC_UNUSED static PetscErrorCode NewByOptions(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], DM *dm)
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, dm));
-  PetscCall(TestOptionsPush(options, &own));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(TestOptionsPop(&own));
+  PetscCall(TestDMOptions(*dm, options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
