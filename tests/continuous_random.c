@@ -2,6 +2,7 @@
    assembled here, and are 0 in no row that is not left out. -seed n -draws n: others, and more of them. */
 /* ranks: 1 2 3 */
 #include "support/continuous.h"
+#include "support/random.h"
 
 /* what a coefficient does from cell to cell, and the most iterations */
 typedef enum { CONSTANT, BOXES, CHECKERS, NOISE } Varies;
@@ -20,14 +21,6 @@ typedef struct {
   PetscInt  n[3], step, shift, N; /* rows along each direction; row i of the grid is (i step + shift) % N of the matrix */
   double    thin;                 /* largest ratio of two sides of a cell */
 } Draws;
-
-static uint64_t state;
-
-static PetscInt Pick(PetscInt n)
-{
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return (PetscInt)((state >> 33) % (uint64_t)n);
-}
 
 /* Places boxes of width 1, 1/2, 1/4 or 1/8 beside each other. */
 static void DrawFaces(Draws *w, int d)
@@ -226,53 +219,6 @@ static PetscErrorCode AssembleAll(Draws *w, DM dm, Mat A, PetscInt node[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* known: x of a direct solver for this b; both are without a constant where A is singular */
-static PetscErrorCode SolveDirectly(const Draws *w, Problem *p, Vec known)
-{
-  MatNullSpace constants;
-  KSP          direct;
-  PC           pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(TestRandom(p->b, 5));
-  if (IsSingular(w)) { /* b = A known */
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(VecCopy(p->b, known));
-    PetscCall(MatNullSpaceRemove(constants, known));
-    PetscCall(MatMult(p->A, known, p->b));
-    PetscCall(MatNullSpaceDestroy(&constants));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &direct));
-  PetscCall(KSPSetOptionsPrefix(direct, "direct_"));
-  PetscCall(KSPSetOperators(direct, p->A, p->A));
-  PetscCall(KSPSetType(direct, KSPPREONLY));
-  PetscCall(KSPGetPC(direct, &pc));
-  PetscCall(PCSetType(pc, PCREDUNDANT)); /* LU, on every rank */
-  PetscCall(KSPSolve(direct, p->b, known));
-  PetscCall(KSPDestroy(&direct));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* error of p->x, in the maximum norm, without the constant where A is singular */
-static PetscErrorCode FindError(const Draws *w, Problem *p, Vec known, PetscReal *error)
-{
-  MatNullSpace constants;
-  PetscReal    most;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecNorm(known, NORM_INFINITY, &most));
-  PetscCall(VecAXPY(p->x, -1, known));
-  if (IsSingular(w)) {
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(MatNullSpaceRemove(constants, p->x));
-    PetscCall(MatNullSpaceDestroy(&constants));
-  }
-  PetscCall(VecNorm(p->x, NORM_INFINITY, error));
-  *error /= most;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MakeProblem(Draws *w, Problem *p)
 {
   const PetscInt ndof = PetscPowInt(w->degree + 1, w->dim), width = PetscMin(w->N, PetscPowInt(2 * w->degree + 1, w->dim));
@@ -317,9 +263,9 @@ static PetscErrorCode random_operators_are_solved(PetscInt draws)
     DrawGrid(&w);
     PetscCall(MakeProblem(&w, &p));
     PetscCall(VecDuplicate(p.b, &known));
-    PetscCall(SolveDirectly(&w, &p, known));
+    PetscCall(SolveDirectly(&p, IsSingular(&w), known));
     PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-10 -ksp_max_it 100", &residual, &its, NULL));
-    PetscCall(FindError(&w, &p, known, &error));
+    PetscCall(FindError(&p, IsSingular(&w), known, &error));
     nu = 8 * its / -log10((double)residual);
     TapOk((PetscBool)(error < 1e-5 && nu < MostIterations(&w)),
           "random_operators_are_solved, %d: %dD Q%d%s, %d x %d x %d boxes of %d, sides up to 1:%.0f, %s, %s: %.1f iterations, error %.1e",
@@ -336,12 +282,5 @@ static PetscErrorCode random_operators_are_solved(PetscInt draws)
 
 TAP_MAIN()
 {
-  PetscInt seed = 1, draws = 12;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-draws", &draws, NULL));
-  state = 88172645463325252ull * (uint64_t)(2 * seed + 1);
-  PetscCall(random_operators_are_solved(draws));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RunDraws(12, random_operators_are_solved);
 }

@@ -2,144 +2,8 @@
 /* ranks: 1 2 4 */
 #include "support/problem.h"
 #include "support/refused.h"
+#include "support/stencil.h"
 #include "../src/petsc/pc/internal.h"
-#include <petscdmda.h>
-
-typedef enum { OUTSIDE, ROWS, NATURAL, CENTERS, HALF, AROUND } Kind; /* Dirichlet outside; rows of the identity; Neumann; ... */
-
-typedef struct {
-  int       dim;
-  Kind      kind[3]; /* of both sides along each direction */
-  PetscInt  n[3];    /* points */
-  double    h[3];    /* distances */
-  PetscBool columns; /* columns of Dirichlet points are 0 */
-  double    scale;   /* of the matrix */
-  double (*a)(const double x[]);
-  double (*factor)(const double x[]); /* of rows that are not the identity's */
-  double reaction;                    /* times the volume of a point, and times c(x) unless this is NULL */
-  double (*c)(const double x[]);
-} Stencil;
-
-/* a on the edge between a point and the next one along d */
-static double EdgeCoefficient(const Stencil *s, const PetscInt at[], int d)
-{
-  double x[3] = {0, 0, 0};
-
-  for (int e = 0; e < s->dim; e++) x[e] = ((double)at[e] + (e == d ? 0.5 : 0)) / (double)s->n[e];
-  return s->a ? s->a(x) : 1;
-}
-
-static PetscBool IsFixed(const Stencil *s, const PetscInt at[])
-{
-  for (int d = 0; d < s->dim; d++)
-    if (s->kind[d] == ROWS && (at[d] == 0 || at[d] == s->n[d] - 1)) return PETSC_TRUE;
-  return PETSC_FALSE;
-}
-
-static PetscErrorCode SetRow(const Stencil *s, const PetscInt at[], Mat A)
-{
-  MatStencil  row = {.i = at[0], .j = at[1], .k = at[2], .c = 0}, column[7];
-  PetscScalar value[7] = {0};
-  PetscInt    n = 1;
-
-  PetscFunctionBeginUser;
-  column[0] = row;
-  for (int d = 0; d < s->dim; d++) {
-    for (int up = 0; up < 2; up++) {
-      const PetscInt to = at[d] + (up ? 1 : -1);
-      PetscInt       low[3] = {at[0], at[1], at[2]}, next[3] = {at[0], at[1], at[2]};
-      double         w = s->scale / s->h[d];
-
-      for (int e = 0; e < s->dim; e++) {
-        if (e == d) continue;
-        w *= s->h[e] * (s->kind[e] == NATURAL && (at[e] == 0 || at[e] == s->n[e] - 1) ? 0.5 : 1);
-      }
-      if (!up && (to >= 0 || s->kind[d] == AROUND)) low[d] = (to + s->n[d]) % s->n[d];
-      w *= EdgeCoefficient(s, low, d);
-      next[d] = to;
-      if (s->kind[d] != AROUND && (to < 0 || to >= s->n[d])) {
-        value[0] += s->kind[d] == OUTSIDE ? w : s->kind[d] == HALF ? 2 * w : 0;
-        continue;
-      }
-      value[0] += w;
-      if (IsFixed(s, at) || (IsFixed(s, next) && s->columns)) continue;
-      column[n] = (MatStencil){.i = next[0], .j = next[1], .k = next[2], .c = 0};
-      value[n++] = -w;
-    }
-  }
-  if (!IsFixed(s, at)) {
-    const double x[3] = {(double)at[0] / (double)s->n[0], (double)at[1] / (double)s->n[1], (double)at[2] / (double)s->n[2]};
-    double       mass = s->scale * s->reaction * (s->c ? s->c(x) : 1);
-
-    for (int d = 0; d < s->dim; d++) mass *= s->h[d] * (s->kind[d] == NATURAL && (at[d] == 0 || at[d] == s->n[d] - 1) ? 0.5 : 1);
-    value[0] += mass;
-    for (PetscInt i = 0; i < n && s->factor; i++) value[i] *= s->factor(x);
-  }
-  PetscCall(MatSetValuesStencil(A, 1, &row, n, column, value, INSERT_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscBool IsSingular(const Stencil *s)
-{
-  PetscBool is = (PetscBool)(s->reaction == 0);
-
-  for (int d = 0; d < s->dim; d++) is = (PetscBool)(is && (s->kind[d] == NATURAL || s->kind[d] == CENTERS || s->kind[d] == AROUND));
-  return is;
-}
-
-static PetscErrorCode ComputeMatrix(KSP ksp, Mat A, Mat P, void *ctx)
-{
-  const Stencil *s = ctx;
-  PetscInt       first[3], count[3];
-  MatNullSpace   constants;
-  DM             da;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMDAGetCorners(da, &first[0], &first[1], &first[2], &count[0], &count[1], &count[2]));
-  for (PetscInt i = 0; i < count[0] * count[1] * count[2]; i++) {
-    const PetscInt at[3] = {first[0] + i % count[0], first[1] + i / count[0] % count[1], first[2] + i / count[0] / count[1]};
-
-    PetscCall(SetRow(s, at, P));
-  }
-  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
-  if (!IsSingular(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(P, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ComputeRandom(KSP ksp, Vec b, void *ctx)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TestRandom(b, 0));
-  if (IsSingular((const Stencil *)ctx)) PetscCall(TestWithoutMean(b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateKSP(const Stencil *s, KSP *ksp)
-{
-  DMBoundaryType type[3] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE};
-  DM             da;
-
-  PetscFunctionBeginUser;
-  for (int d = 0; d < s->dim; d++) type[d] = s->kind[d] == AROUND ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  if (s->dim == 2)
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, type[0], type[1], DMDA_STENCIL_BOX, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
-                           NULL, &da));
-  else
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, type[0], type[1], type[2], DMDA_STENCIL_STAR, s->n[0], s->n[1], s->n[2], PETSC_DECIDE,
-                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
-  PetscCall(DMSetUp(da));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetDM(*ksp, da));
-  PetscCall(DMDestroy(&da));
-  PetscCall(KSPSetComputeOperators(*ksp, ComputeMatrix, (void *)s));
-  PetscCall(KSPSetComputeRHS(*ksp, ComputeRandom, (void *)s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode Measure(const Stencil *s, const char options[], const char says[], double *nu, PetscBool *said)
 {
@@ -240,28 +104,16 @@ static PetscErrorCode all_is_read_off(void)
     const char *name, *says;
     double      most;
   } cases[] = {
-    {{3, {ROWS, NATURAL, OUTSIDE}, {13, 17, 11}, {1, .25, 2}, PETSC_FALSE, 1, NULL, NULL, 0, NULL},
-     "mixed sides, thin cells",
-     "nodes, Neumann",
-     9},
-    {{2, {AROUND, ROWS, ROWS}, {24, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1e-6, NULL, NULL, 0, NULL}, "periodic, scaled", "periodic", 8},
-    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_TRUE, 1e6, NULL, NULL, 0, NULL},
-     "columns of zeros, scaled",
-     "rows of the identity",
-     8},
-    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, .1, 1}, PETSC_FALSE, 1, Waves, NULL, 0, NULL},
-     "a smooth coefficient",
-     "its coefficient varies",
-     9},
-    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block, 0, NULL},
-     "rows with factors",
-     "rows have a factor each",
-     9},
-    {{3, {OUTSIDE, NATURAL, OUTSIDE}, {11, 13, 9}, {1, .5, 1}, PETSC_FALSE, 1e3, NULL, Block, 0, NULL},
+    {{3, {ROWS, NATURAL, OUTSIDE}, {13, 17, 11}, {1, .25, 2}, PETSC_FALSE, 1, NULL, NULL}, "mixed sides, thin cells", "nodes, Neumann", 9},
+    {{2, {AROUND, ROWS, ROWS}, {24, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1e-6, NULL, NULL}, "periodic, scaled", "periodic", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_TRUE, 1e6, NULL, NULL}, "columns of zeros, scaled", "rows of the identity", 8},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, .1, 1}, PETSC_FALSE, 1, Waves, NULL}, "a smooth coefficient", "its coefficient varies", 9},
+    {{2, {ROWS, ROWS, ROWS}, {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block}, "rows with factors", "rows have a factor each", 9},
+    {{3, {OUTSIDE, NATURAL, OUTSIDE}, {11, 13, 9}, {1, .5, 1}, PETSC_FALSE, 1e3, NULL, Block},
      "rows with factors",
      "rows have a factor each",
      10},
-    {{2, {CENTERS, HALF, ROWS}, {32, 20, 1}, {1, 1, 1}, PETSC_FALSE, 3, Waves, NULL, 0, NULL},
+    {{2, {CENTERS, HALF, ROWS}, {32, 20, 1}, {1, 1, 1}, PETSC_FALSE, 3, Waves, NULL},
      "centers, a smooth coefficient",
      "centers, Neumann",
      11}};
@@ -345,21 +197,20 @@ static PetscErrorCode wide_cells_take_as_few_iterations(void)
     const char *options;
     PetscBool   wide;
     double      most;
-  } cases[] = {
-    {{2, ALL(ROWS), {33, 65, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES, PETSC_TRUE, 7.5},
-    {{2, ALL(OUTSIDE), {31, 63, 1}, {1, 1.2, 1}, PETSC_FALSE, 1e3, NULL, NULL, 0, NULL}, FGMRES, PETSC_TRUE, 8},
-    {{2, {NATURAL, AROUND, ROWS}, {33, 32, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES, PETSC_TRUE, 8},
-    {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES, PETSC_TRUE, 7.5},
-    {{3, {OUTSIDE, NATURAL, ROWS}, {15, 17, 13}, {1, 1, 1}, PETSC_FALSE, 1e-3, NULL, NULL, 0, NULL}, FGMRES, PETSC_TRUE, 8},
-    {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_TRUE, 1, NULL, NULL, 0, NULL},
-     "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric -pc_vpatchdg_cells wide -pc_vpatchdg_jacobi both ",
-     PETSC_TRUE,
-     8},
-    {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block, 0, NULL}, FGMRES, PETSC_TRUE, 8},
-    {{2, ALL(ROWS), {34, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES, PETSC_FALSE, 7.5},
-    {{2, ALL(ROWS), {33, 33, 1}, {1, 1.3, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES, PETSC_FALSE, 7.5},
-    {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES "-pc_vpatchdg_cells narrow", PETSC_FALSE, 7.5},
-    {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, FGMRES "-pc_vpatchdg_jacobi after", PETSC_FALSE, 7.5}};
+  } cases[] = {{{2, ALL(ROWS), {33, 65, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 7.5},
+               {{2, ALL(OUTSIDE), {31, 63, 1}, {1, 1.2, 1}, PETSC_FALSE, 1e3, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{2, {NATURAL, AROUND, ROWS}, {33, 32, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_TRUE, 7.5},
+               {{3, {OUTSIDE, NATURAL, ROWS}, {15, 17, 13}, {1, 1, 1}, PETSC_FALSE, 1e-3, NULL, NULL}, FGMRES, PETSC_TRUE, 8},
+               {{3, ALL(ROWS), {17, 17, 17}, {1, 1, 1}, PETSC_TRUE, 1, NULL, NULL},
+                "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric -pc_vpatchdg_cells wide -pc_vpatchdg_jacobi both ",
+                PETSC_TRUE,
+                8},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, Block}, FGMRES, PETSC_TRUE, 8},
+               {{2, ALL(ROWS), {34, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1.3, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES, PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES "-pc_vpatchdg_cells narrow", PETSC_FALSE, 7.5},
+               {{2, ALL(ROWS), {33, 33, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, FGMRES "-pc_vpatchdg_jacobi after", PETSC_FALSE, 7.5}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -385,13 +236,14 @@ static PetscErrorCode wide_cells_have_a_transpose(void)
 
   PetscFunctionBeginUser;
   PetscCall(CreateKSP(&s, &ksp));
-  PetscCall(TestPC(ksp, &pc));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
   PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, &x, &z));
   PetscCall(VecDuplicate(x, &y));
-  PetscCall(TestRandom(x, 0));
+  PetscCall(TestRandom(x, PETSC_FALSE));
   PetscCall(VecCopy(x, y));
   PetscCall(VecShift(y, 0.3));
   PetscCall(VecPointwiseMult(y, y, y));
@@ -413,12 +265,12 @@ static PetscErrorCode cells_that_cannot_be_wide_are_refused(void)
   static const struct {
     Stencil     s;
     const char *jacobi, *text;
-  } cases[] = {{{2, ALL(ROWS), {16, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, "auto", "not all cells come in pairs"},
-               {{2, ALL(ROWS), {3, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, "auto", "fewer than four distances"},
-               {{2, ALL(CENTERS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, "auto", "centers of cells"},
-               {{2, ALL(ROWS), {17, 17, 1}, {1, 2, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, "auto", "distances of points differ"},
-               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, Waves, NULL, 0, NULL}, "auto", "the coefficient varies"},
-               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL, 0, NULL}, "none", "has to be auto or both"}};
+  } cases[] = {{{2, ALL(ROWS), {16, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "not all cells come in pairs"},
+               {{2, ALL(ROWS), {3, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "fewer than four distances"},
+               {{2, ALL(CENTERS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "centers of cells"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 2, 1}, PETSC_FALSE, 1, NULL, NULL}, "auto", "distances of points differ"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, Waves, NULL}, "auto", "the coefficient varies"},
+               {{2, ALL(ROWS), {17, 17, 1}, {1, 1, 1}, PETSC_FALSE, 1, NULL, NULL}, "none", "has to be auto or both"}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -426,7 +278,8 @@ static PetscErrorCode cells_that_cannot_be_wide_are_refused(void)
     PC  pc;
 
     PetscCall(CreateKSP(&cases[i].s, &ksp));
-    PetscCall(TestPC(ksp, &pc));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
     PetscCall(SetByOption(pc, "-pc_vpatchdg_cells", "wide"));
     PetscCall(SetByOption(pc, "-pc_vpatchdg_jacobi", cases[i].jacobi));
     Refused(KSPSetUp(ksp), cases[i].text, cases[i].text);
@@ -467,7 +320,8 @@ static PetscErrorCode bad_matrices_are_refused(void)
   for (int kind = 0; kind < 3; kind++) {
     PetscCall(CreateKSP(&s, &ksp));
     PetscCall(KSPSetComputeOperators(ksp, ComputeOther, &kind));
-    PetscCall(TestPC(ksp, &pc));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
     Refused(KSPSetUp(ksp), text[kind], text[kind]);
     PetscCall(KSPDestroy(&ksp));
   }
@@ -524,6 +378,7 @@ static PetscErrorCode points_are_asked_for(void)
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
+  PetscCall(VPatchDGInitializePackage());
   PetscCall(iterations_are_as_published());
   PetscCall(all_is_read_off());
   PetscCall(reactions_are_read_off());
