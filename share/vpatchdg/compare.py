@@ -78,10 +78,10 @@ def usage(parent, name):
     return cpu, peak
 
 
-def watch(run, name, limit):
-    """Waits for a run, and ends it after `limit` seconds. Its CPU seconds and bytes"""
+def watch(run, name, limit, most):
+    """Waits for a run, and ends it after `limit` seconds or `most` CPU seconds. Its CPU seconds and bytes"""
     end, cpu, peak = time.time() + limit, 0, 0
-    while time.time() < end:
+    while time.time() < end and cpu < most:
         try:
             run.wait(0.2)
             return cpu, peak
@@ -106,14 +106,15 @@ def run(file, arguments):
         report = os.path.join(folder, "report.json")
         with open(os.path.join(folder, "output"), "w+") as output:
             process = subprocess.Popen(command + ["-report", report], stdout=output, stderr=subprocess.STDOUT, env=environment())
-            cpu, peak = watch(process, os.path.basename(arguments.poisson), arguments.timeout)
+            cpu, peak = watch(process, os.path.basename(arguments.poisson), arguments.timeout, arguments.cpu)
             output.seek(0)
             printed = output.read()
         if os.path.exists(report) and os.path.getsize(report):  # it is empty where the run ended before
             with open(report) as handle:
                 return {**json.load(handle), "peak_mb": peak / 1e6}
     if process.returncode is None:
-        raise Failure("more than %d seconds" % arguments.timeout + (", %.0f of CPUs, %.0f MB" % (cpu, peak / 1e6) if peak else ""))
+        limit = "%.0f CPU seconds" % cpu if cpu >= arguments.cpu else "%d seconds" % arguments.timeout
+        raise Failure("more than " + limit + (", %.0f MB" % (peak / 1e6) if peak else ""))
     missing = re.search(MISSING, printed)
     if missing:
         raise Failure("this PETSc has no %s" % (missing.group(1) or missing.group(2)))
@@ -198,6 +199,7 @@ def read():
     parser.add_argument("--solves", type=int, default=2, help="how often each solves; the last is timed (default: 2)")
     parser.add_argument("--mpiexec", default=os.environ.get("MPIEXEC") or "mpiexec")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a run may take (default: 600)")
+    parser.add_argument("--cpu", type=float, default=float("inf"), help="CPU seconds of all ranks that a run may take (default: any number)")
     parser.add_argument("--plot", metavar="FILE", help="draw residuals against iterations and seconds into a .png, .pdf or .svg")
     parser.add_argument("--picture", metavar="FILE", help="draw residuals against seconds alone")
     own, petsc = sort(sys.argv[1:])
