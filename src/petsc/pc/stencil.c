@@ -453,7 +453,7 @@ static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar ide
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tests whether a point on a side along d alone has all couplings along the side: it lacks one to a row of the identity with a column of 0 */
+/* Tests whether a point on a side along d has all couplings along the side: it has none to a row of the identity whose column is 0. */
 static PetscBool IsCoupledAlong(const VpStencil *s, const Rows *r, PetscInt i, int d)
 {
   PetscBool is = PETSC_TRUE;
