@@ -1,55 +1,7 @@
-/* Maps of the unit square or cube by a formula, which host and device share. */
+/* Maps by formulas, which host and device share: of the unit square or cube here. */
 #pragma once
-#include "views.h"
-#include <math.h>
+#include "treeformulas.h"
 
-/* Declares a function that host and device code may call. */
-#ifdef __CUDACC__
-  #define VP_POINT static __host__ __device__ __forceinline__
-#else
-  #define VP_POINT static inline __attribute__((always_inline))
-#endif
-/* a loop whose counter selects registers on a device */
-#ifdef __CUDA_ARCH__
-  #define VP_UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
-#else
-  #define VP_UNROLL(...) for (__VA_ARGS__)
-#endif
-
-/* VP_FORMULA_NONE: cells are boxes, or their maps have nodes */
-typedef enum {
-  VP_FORMULA_NONE,
-  VP_FORMULA_SHEAR,
-  VP_FORMULA_SINE,
-  VP_FORMULA_ANNULUS,
-  VP_FORMULA_KERSHAW,
-  VP_FORMULA_TORUS,
-  VP_FORMULA_BUMP
-} VpFormula;
-enum { VP_FORMULA_NUMBERS = 3 };
-#define VP_PI 3.14159265358979323846
-
-/* Sets on = cosine and sine of an angle. The host keeps the last ones: neighbouring points share coordinates. place: 0 to 2, of the one
-   that is kept */
-VP_POINT void VpOnCircle(int place, double angle, double on[2])
-{
-#ifdef __CUDACC__
-  on[0] = cos(angle);
-  on[1] = sin(angle);
-#else
-  static _Thread_local struct {
-    double angle, on[2];
-  } last[3] = {{0, {1, 0}}, {0, {1, 0}}, {0, {1, 0}}};
-
-  if (angle != last[place].angle) {
-    last[place].angle = angle;
-    last[place].on[0] = cos(angle);
-    last[place].on[1] = sin(angle);
-  }
-  on[0] = last[place].on[0];
-  on[1] = last[place].on[1];
-#endif
-}
 VP_POINT double VpRadians(double degrees)
 {
   return degrees * VP_PI / 180;
@@ -116,5 +68,7 @@ VP_POINT void VpFormulaPoint(VpFormula formula, int dim, const double a[], const
     break;
   case VP_FORMULA_NONE:
     break;
+  default:
+    VpTreePoint(formula, dim, a, x, X);
   }
 }

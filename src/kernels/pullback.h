@@ -31,7 +31,7 @@ VP_POINT void VpFormulaNode(int dim, const VpCellMaps *maps, int32_t cell, int i
 {
   const int     n = maps->degree + 1, at[3] = {i % n, i / n % n, i / (n * n)};
   const double *lower = maps->bounds + 6 * (size_t)cell, *size = lower + 3;
-  double        x[3];
+  double        x[3] = {0};
 
   for (int d = 0; d < dim; d++) x[d] = lower[d] + size[d] * maps->point[at[d]];
   VpFormulaPoint(maps->formula, dim, maps->number, x, X);

@@ -90,12 +90,6 @@ PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
 /* maps.c: the maps that options name; the last name is NULL */
 extern const VpMapKind VpMapKinds[];
-/* treemaps.c: those of trees */
-void VpMapStar(int dim, const double x[], const double number[], double X[]);
-void VpMapDisc(int dim, const double x[], const double number[], double X[]);
-void VpMapCylinder(int dim, const double x[], const double number[], double X[]);
-void VpMapBall(int dim, const double x[], const double number[], double X[]);
-void VpMapShell(int dim, const double x[], const double number[], double X[]);
 /* map.c: sets a map by its name, or a kind (NULL: none), and n numbers; reads the options */
 PetscErrorCode DMVPatchDGSetMapKind(DM, const char name[], PetscInt n, const PetscReal number[]);
 PetscErrorCode DMVPatchDGSetMapOf(DM, const VpMapKind *, PetscInt n, const PetscReal number[]);

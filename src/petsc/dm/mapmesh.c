@@ -49,8 +49,7 @@ static int MapPoints(DM dm, int n, const double x[], double X[])
   const int            dim = (int)dm->dim;
 
   if (map->function) return (int)map->function(dim, n, x, NULL, X, map->ctx);
-  for (int i = 0; i < n && map->kind->formula; i++) VpFormulaPoint(map->kind->formula, dim, map->number, x + i * dim, X + i * dim);
-  for (int i = 0; i < n && !map->kind->formula; i++) map->kind->point(dim, x + i * dim, map->number, X + i * dim);
+  for (int i = 0; i < n; i++) VpFormulaPoint(map->kind->formula, dim, map->number, x + i * dim, X + i * dim);
   return 0;
 }
 

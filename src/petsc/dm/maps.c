@@ -1,5 +1,5 @@
 /* The maps that -dm_vpatchdg_map names, of the unit square and of the unit cube (kernels/formulas.h), and those of the domains of trees
-   that -dm_vpatchdg_domain names (treemaps.c). Their order is that of numbers in files. */
+   that -dm_vpatchdg_domain names (kernels/treeformulas.h). Their order is that of numbers in files. */
 #include "internal.h"
 #include <float.h>
 
@@ -44,7 +44,7 @@ const VpMapKind VpMapKinds[] = {
    .range = {{3, 1000}},
    .whole = {PETSC_TRUE},
    .trees = 1,
-   .point = VpMapStar},
+   .formula = VP_FORMULA_STAR},
   {.name = "disc",
    .words = "half the diagonal of the inner square, between 0 and 1 (0.4)",
    .numbers = 1,
@@ -53,7 +53,7 @@ const VpMapKind VpMapKinds[] = {
    .preset = {0.4},
    .range = {{0, 1}},
    .trees = 5,
-   .point = VpMapDisc},
+   .formula = VP_FORMULA_DISC},
   {.name = "cylinder",
    .words = "half the diagonal of the inner square, between 0 and 1 (0.4), and the number of trees along z, 1 to 1000 (2)",
    .numbers = 2,
@@ -63,7 +63,7 @@ const VpMapKind VpMapKinds[] = {
    .range = {{0, 1}, {1, 1000}},
    .whole = {PETSC_FALSE, PETSC_TRUE},
    .trees = 5,
-   .point = VpMapCylinder},
+   .formula = VP_FORMULA_CYLINDER},
   {.name = "ball",
    .words = "half the diagonal of the inner cube, between 0 and 1 (0.5)",
    .numbers = 1,
@@ -72,7 +72,7 @@ const VpMapKind VpMapKinds[] = {
    .preset = {0.5},
    .range = {{0, 1}},
    .trees = 7,
-   .point = VpMapBall},
+   .formula = VP_FORMULA_BALL},
   {.name = "shell",
    .words = "the inner and the outer radius (1 and 2)",
    .numbers = 2,
@@ -82,5 +82,5 @@ const VpMapKind VpMapKinds[] = {
    .range = {{0, INFINITY}, {0, INFINITY}},
    .rises = PETSC_TRUE,
    .trees = 6,
-   .point = VpMapShell},
+   .formula = VP_FORMULA_SHELL},
   {.name = NULL}};

@@ -125,7 +125,7 @@ static PetscErrorCode NumberVertices(int dim, const VpMapKind *kind, const doubl
     PetscInt     v = 0;
 
     X[2] = 0;
-    kind->point(dim, x, number, X);
+    VpFormulaPoint(kind->formula, dim, number, x, X);
     while (v < *n && fabs(found[3 * v] - X[0]) + fabs(found[3 * v + 1] - X[1]) + fabs(found[3 * v + 2] - X[2]) > SAME_POINT) v++;
     corner[i] = v;
     *n += v == *n;

@@ -66,8 +66,7 @@ typedef struct {
   PetscBool   whole[VP_MAP_NUMBERS];
   PetscBool   rises;   /* The second number is larger than the first. */
   int         trees;   /* number of trees of a domain that has the name, times the whole number; 0: a map of the unit square or cube */
-  VpFormula   formula; /* of a map of the unit square or cube */
-  void (*point)(int dim, const double x[], const double number[], double X[]); /* of trees */
+  VpFormula   formula;
 } VpMapKind;
 
 /* The map of cells (dm/map.c): none, so that cells are boxes; by a function; a VpMapKind; by nodes of the cells, or of the places 0, 1, ...
