@@ -372,12 +372,12 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If each cell has the means of its own metric, few lines are equal. */
+/* If each cell of trees has the means of its own metric, few lines are equal. On lattices maps have symmetries. */
 PetscErrorCode VpLevelPlaceLines(VpLevel level)
 {
   PetscReal       h[3] = {0};
-  const PetscBool unit = HasUnit(level, h), many = (PetscBool)(level->problem.kind == VP_METRIC_CELL && level->reads == VP_GHOST_FACE);
-  const PetscBool later = (PetscBool)(unit && many && level->backend->prefers->makes_lines);
+  const PetscBool unit = HasUnit(level, h), many = (PetscBool)(level->problem.kind == VP_METRIC_CELL && level->mesh->turn);
+  const PetscBool later = (PetscBool)(unit && many && level->reads == VP_GHOST_FACE && level->backend->prefers->makes_lines);
 
   PetscFunctionBegin;
   if (!later) PetscCall(PlaceTables(level));
