@@ -18,6 +18,7 @@ static const VpPrefers VpCudaPrefers = {.matrix = PetscDefined(HAVE_CUDA) ? "aij
                                         .gather_unknowns = 0,
                                         .most_columns = 1 << 20,
                                         .unlike = 1.25,
+                                        .most_volumes = PetscDefined(HAVE_CUDA) ? 4000 : 0,
                                         .most_dense = 10000,
                                         .coarse_stays = PETSC_TRUE,
                                         .coarse_fits = PETSC_TRUE,

@@ -16,9 +16,76 @@ enum { COARSEST = 1000 }; /* unknowns up to which gamg inverts a matrix. Below t
 typedef struct {
   VpCoarseSolver solver; /* A is T, and vectors have a number per cell. */
   Mat            P;
-  PetscReal      rtol;  /* that was set here, so that another one is the user's */
-  Vec            modes; /* of the cells' low modes */
+  PetscReal      rtol;    /* that was set here, so that another one is the user's */
+  Vec            modes;   /* of the cells' low modes */
+  VpArrays       arrays;  /* of a dense inverse */
+  void          *inverse; /* T^-1 [cells][cells]; NULL: a KSP solves */
 } Volumes;
+
+/* Whether T is inverted as a dense matrix. With the constants as its null space it would lose digits. */
+static PetscBool IsInverted(VpLevel level)
+{
+  return (PetscBool)(level->mesh->size == 1 && level->mesh->ncell <= level->backend->prefers->most_volumes &&
+                     !VpProblemIsSingular(level->mesh, &level->problem));
+}
+
+static PetscErrorCode InvertVolumes(Volumes *v)
+{
+  const size_t   n = (size_t)v->solver.level->mesh->ncell;
+  VpDenseInverse d = {.n = (int32_t)n, .count = (int32_t)n, .dim = v->solver.level->mesh->dim, .order = 1};
+  PetscScalar   *value;
+  PetscInt       rows;
+  PetscBool      done;
+  double         largest;
+
+  PetscFunctionBegin;
+  v->arrays = (VpArrays){.backend = v->solver.level->backend, .precision = VP_DOUBLE};
+  PetscCall(VpArraysReserve(&v->arrays, n * n * sizeof(double), "finite volumes", &v->inverse));
+  PetscCall(MatGetRowIJ(v->solver.A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &d.start, &d.column, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix of finite volumes has no rows to look at");
+  PetscCall(MatSeqAIJGetArray(v->solver.A, &value));
+  d.value = value;
+  PetscCall(v->solver.level->backend->invert_dense(&d, VP_DOUBLE, v->inverse, &largest));
+  PetscCall(MatSeqAIJRestoreArray(v->solver.A, &value));
+  PetscCall(MatRestoreRowIJ(v->solver.A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &d.start, &d.column, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vectors are on the backend. */
+static PetscErrorCode ApplyInverse(PC pc, Vec b, Vec x)
+{
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscMemType       type;
+  Volumes           *v;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &v));
+  const int32_t n = (int32_t)v->solver.level->mesh->ncell;
+  const VpOps  *ops = v->solver.level->backend->ops(VP_DOUBLE, v->solver.level->mesh->dim, v->solver.level->problem.degree);
+  PetscCall(VecGetArrayReadAndMemType(b, &from, &type));
+  PetscCall(VecGetArrayWriteAndMemType(x, &to, &type));
+  PetscCall(ops->product(&v->solver.level->view, n, n, v->inverse, 1, from, to));
+  PetscCall(VecRestoreArrayWriteAndMemType(x, &to));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &from));
+  PetscCall(VpLogFlops(v->solver.level, 2. * n * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PresetInverse(Volumes *v)
+{
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(InvertVolumes(v));
+  PetscCall(KSPSetType(v->solver.ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(v->solver.ksp, &pc));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetName(pc, "dense inverse"));
+  PetscCall(PCShellSetContext(pc, v));
+  PetscCall(PCShellSetApply(pc, ApplyInverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* *name = the value of the KSP's option, if it is given */
 static PetscErrorCode AskFor(KSP ksp, const char option[], char name[], size_t size)
@@ -84,18 +151,24 @@ static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
 static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpPrefers *prefers = level->backend->prefers;
-  char             type[64];
+  PetscBool        inverted = IsInverted(level);
+  char             type[64], given[64] = "";
   Volumes         *v;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *data = v;
   PetscCall(VpCoarseSolverCreate(level, prefix, parent, &v->solver));
-  PetscCall(PetscStrncpy(type, prefers->matrix && level->mesh->ncell >= prefers->matrix_cells ? prefers->matrix : MATAIJ, sizeof(type)));
+  PetscCall(AskFor(v->solver.ksp, "-mat_type", given, sizeof(given)));
+  PetscCall(AskFor(v->solver.ksp, "-ksp_type", given, sizeof(given)));
+  PetscCall(AskFor(v->solver.ksp, "-pc_type", given, sizeof(given)));
+  inverted = (PetscBool)(inverted && !given[0]);
+  PetscCall(PetscStrncpy(type, prefers->matrix && (inverted || level->mesh->ncell >= prefers->matrix_cells) ? prefers->matrix : MATAIJ,
+                         sizeof(type)));
   PetscCall(AskFor(v->solver.ksp, "-mat_type", type, sizeof(type)));
   PetscCall(AssembleVolumes(v, type));
   PetscCall(KSPSetOperators(v->solver.ksp, v->solver.A, v->solver.A));
-  PetscCall(PresetVolumes(v, type));
+  PetscCall(inverted ? VpTogether(level->mesh->comm, PresetInverse(v)) : PresetVolumes(v, type));
   PetscCall(PetscLogEventBegin(VP_EVENT_AMG, 0, 0, 0, 0));
   PetscCall(VpCoarseSolverSetUp(&v->solver));
   PetscCall(PetscLogEventEnd(VP_EVENT_AMG, 0, 0, 0, 0));
@@ -131,7 +204,7 @@ static PetscErrorCode MeetKSP(void *data, PetscBool flexible)
 
   PetscFunctionBegin;
   PetscCall(KSPGetTolerances(v->solver.ksp, &rtol, NULL, NULL, NULL));
-  if (rtol != v->rtol) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rtol != v->rtol || v->inverse) PetscFunctionReturn(PETSC_SUCCESS);
   v->rtol = flexible ? FLEXIBLE : LINEAR;
   PetscCall(KSPSetTolerances(v->solver.ksp, v->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -158,6 +231,7 @@ static PetscErrorCode DestroyVolumes(void *data)
   PetscCall(VpCoarseSolverDestroy(&v->solver));
   PetscCall(MatDestroy(&v->P));
   PetscCall(VecDestroy(&v->modes));
+  PetscCall(VpArraysRelease(&v->arrays));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -212,6 +212,7 @@ typedef struct {
   PetscInt            gather_unknowns; /* ... or fewer unknowns than this. */
   double              most_columns;    /* unknowns per rank, of all right-hand sides that a cycle works on at once */
   double    unlike;        /* time of an iteration in which all patches differ, divided by that of one in which those of a box are equal */
+  double    most_volumes;  /* cells up to which a dense inverse is the cheapest solver of finite volumes on one rank */
   double    most_dense;    /* unknowns up to which a dense inverse is the cheapest solver of the coarsest level */
   PetscBool coarse_stays;  /* No rank gathers the coarsest level for a dense inverse; sweeps are preferred to a KSP on the host. */
   PetscBool coarse_fits;   /* Patch kernels are fastest if many patches have equal tables: coefficients are fitted coarsely. */

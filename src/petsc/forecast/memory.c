@@ -217,8 +217,9 @@ static VpBytes VolumesBytes(const VpSize *size, double cells)
   const double T = modes * entry * (1 + MultigridGrowth(size)) + row + VECTORS * sizeof(PetscScalar);
   const double P = (1 + 3 * size->dim * (size->degree > 1 ? 2 : 1)) * entry + modes * (row + sizeof(PetscScalar));
   const double outer = modes * sizeof(double) + size->dim * sizeof(int32_t);
+  const double dense = size->ranks == 1 && cells <= size->prefers->most_volumes ? 2 * cells * cells * sizeof(double) : 0;
 
-  return size->device ? (VpBytes){mine * outer, mine * (T + P)} : (VpBytes){mine * (T + P + outer), 0};
+  return size->device ? (VpBytes){mine * outer + dense, mine * (T + P)} : (VpBytes){mine * (T + P + outer), 0};
 }
 
 /* Bytes of steps: finite volumes, the vectors of a sweep and of GCR with its directions, and the numbers of single cells */

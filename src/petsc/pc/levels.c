@@ -124,7 +124,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 .ve
    Finite volumes are for coefficients that jump inside coarse cells. Their KSP is `KSPCG` with hypre's BoomerAMG on the host, if PETSc has
    it, else with `PCGAMG`. With KSPs that let the preconditioner change (`KSPFGMRES`, `KSPGCR`, `KSPFCG`, `KSPRICHARDSON`) it reduces the
-   residual to a tenth, with others to 1e-10. On GPUs auto needs a PETSc with CUDA, for `MATAIJCUSPARSE` and `PCGAMG`. Where cells of an
+   residual to a tenth, with others to 1e-10. On GPUs auto needs a PETSc with CUDA, for `MATAIJCUSPARSE` and `PCGAMG`; up to
+   4000 cells on one GPU have a dense inverse there, unless options choose a KSP, a PC or a matrix. Where cells of an
    adaptive mesh that were refined join coefficients that differ too much, there is one problem of all cells, which comes before the
    levels. A symmetric cycle does without.
 
