@@ -2,6 +2,7 @@
    boxes. Their c is the mean of c |det J| over a cell's points, and their a alpha that of the side's alpha a times its area. Both are
    smaller where the cycle works with a multiple of u (VpMetric.entry). On trees their volume is the mean of |det J|. */
 #include "internal.h"
+#include "../base/threads.h"
 
 #define ALIKE  0.01 /* Reactions, Robin sides, and volumes that differ by less have one number. */
 #define DIGITS 36   /* binary ones that means over boxes keep */
@@ -11,9 +12,18 @@ typedef struct {
   const VpProblem *problem;
   double           weight[VP_MAX_N];
   int              n, size;
-  PetscReal       *reaction; /* [nown] */
-  PetscReal       *robin;    /* [nown][2 dim] */
+  double           more;   /* as in VpProblemForCycle() */
+  VpApart          apart;  /* which numbers differ */
+  PetscReal       *joined; /* the new coefficient */
+  PetscReal       *robin;  /* [nown][2 dim]; NULL: no side has an alpha */
 } Numbers;
+
+static PetscReal ReactionOf(const Numbers *to, int32_t cell)
+{
+  const VpMetric m = to->problem->metric;
+
+  return m->masses[cell] + to->more * m->volumes[cell];
+}
 
 /* Sets the numbers of the sides with this number. */
 static void SetRobin(Numbers *to, int side)
@@ -34,20 +44,19 @@ static void SetRobin(Numbers *to, int side)
   }
 }
 
-/* apart = which numbers differ among the cells of all ranks */
-static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
+/* VpLoopRange: c, -c, relative change of alpha; volume, -volume */
+static void SeeNumbers(const void *context, int32_t first, int32_t last, double most[])
 {
-  const VpMesh mesh = to->mesh;
-  const int    nside = 2 * mesh->dim;
-  double       most[5] = {0, -PETSC_MAX_REAL, 0, 0, -PETSC_MAX_REAL}; /* c, -c, relative change of alpha; volume, -volume */
+  const Numbers *to = (const Numbers *)context;
+  const VpMesh   mesh = to->mesh;
+  const int      nside = 2 * mesh->dim;
 
-  PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    most[0] = PetscMax(most[0], to->reaction[cell]);
-    most[1] = PetscMax(most[1], -to->reaction[cell]);
+  for (int32_t cell = first; cell < last; cell++) {
+    most[0] = PetscMax(most[0], ReactionOf(to, cell));
+    most[1] = PetscMax(most[1], -ReactionOf(to, cell));
     most[3] = PetscMax(most[3], to->problem->metric->volumes[cell]);
     most[4] = PetscMax(most[4], -to->problem->metric->volumes[cell]);
-    for (int side = 0; side < nside; side++) {
+    for (int side = 0; side < nside && to->robin; side++) {
       const size_t    at = (size_t)cell * (size_t)nside + (size_t)side;
       const PetscReal alpha = VpProblemAlpha(to->problem, mesh->geometry->domain, mesh->neighbor[at]);
       const PetscReal own = to->robin[at] / VpProblemCoefficient(to->problem, cell, side / 2);
@@ -55,9 +64,19 @@ static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
       if (own > 0) most[2] = PetscMax(most[2], PetscAbsReal(own / alpha - 1));
     }
   }
+}
+
+/* apart = which numbers differ among the cells of all ranks */
+static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
+{
+  const VpMesh mesh = to->mesh;
+  double       most[5] = {0, -PETSC_MAX_REAL, 0, 0, -PETSC_MAX_REAL};
+
+  PetscFunctionBegin;
+  VpLoopMost(mesh->nown, SeeNumbers, to, 5, most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, mesh->comm));
   *apart = (VpApart){.reaction = most[0] + most[1] > ALIKE * most[0],
-                     .sides = mesh->geometry->map && most[2] > ALIKE ? nside : 0,
+                     .sides = mesh->geometry->map && most[2] > ALIKE ? 2 * mesh->dim : 0,
                      .volume = mesh->geometry->domain->trees && most[3] + most[4] > ALIKE * most[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,41 +104,57 @@ static PetscErrorCode TakeBoxMeans(VpMesh mesh, VpProblem *problem, PetscReal **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode JoinNumbers(const Numbers *to, VpProblem *problem, PetscReal **numbers)
+static void JoinSome(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const VpMesh mesh = to->mesh;
-  PetscReal   *a;
+  const Numbers *to = (const Numbers *)context;
+  const int      directions = VpProblemDirections(to->problem), nside = 2 * to->mesh->dim;
+  PetscReal     *a = to->joined + (size_t)first * (size_t)(directions + VpApartWidth(to->apart));
+
+  for (int32_t cell = first; cell < last; cell++) {
+    for (int d = 0; d < directions; d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
+    if (to->apart.reaction) *a++ = ReactionOf(to, cell);
+    for (int side = 0; side < to->apart.sides; side++) *a++ = to->robin[(size_t)cell * (size_t)nside + (size_t)side];
+    if (to->apart.volume) *a++ = to->problem->metric->volumes[cell];
+  }
+}
+
+static PetscErrorCode JoinNumbers(Numbers *to, VpProblem *problem, PetscReal **numbers)
+{
+  PetscFunctionBegin;
+  to->apart = problem->apart;
+  PetscCall(VpMallocLarge((size_t)to->mesh->nown * (size_t)VpProblemWidth(problem) + 1, numbers)); /* not NULL on ranks without cells */
+  to->joined = *numbers;
+  VpLoop(to->mesh->nown, JoinSome, to);
+  problem->coefficient = *numbers;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the numbers of Robin sides, where there are some. */
+static PetscErrorCode FindRobin(Numbers *to)
+{
+  const VpDomain domain = to->mesh->geometry->domain;
+  PetscBool      some = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)VpProblemWidth(problem) + 1, numbers)); /* not NULL on ranks without cells */
-  a = *numbers;
-  for (int32_t cell = 0; cell < mesh->nown; cell++) {
-    for (int d = 0; d < VpProblemDirections(problem); d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
-    if (problem->apart.reaction) *a++ = to->reaction[cell];
-    for (int side = 0; side < problem->apart.sides; side++) *a++ = to->robin[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
-    if (problem->apart.volume) *a++ = problem->metric->volumes[cell];
-  }
-  problem->coefficient = *numbers;
+  for (int32_t i = 0; i < domain->nboundary; i++) some = (PetscBool)(some || VpConditions[domain->boundary[i].kind].alpha != 0);
+  if (!some) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1((size_t)to->mesh->nown * 2 * (size_t)to->mesh->dim + 1, &to->robin));
+  for (int side = 0; side < 2 * to->mesh->dim; side++) SetRobin(to, side);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives cells their own numbers, where these differ. */
 static PetscErrorCode TakeCells(VpMesh mesh, const VpProblem *problem, double more, VpProblem *out, PetscReal **numbers)
 {
-  Numbers to = {.mesh = mesh, .problem = problem, .n = problem->degree + 1};
+  Numbers to = {.mesh = mesh, .problem = problem, .n = problem->degree + 1, .more = more};
   double  x[VP_MAX_N];
 
   PetscFunctionBegin;
   to.size = to.n * VpFaceSize(to.n, mesh->dim);
   VpGauss(to.n, x, to.weight);
-  PetscCall(PetscMalloc1((size_t)mesh->nown + 1, &to.reaction));
-  PetscCall(PetscCalloc1((size_t)mesh->nown * 2 * (size_t)mesh->dim + 1, &to.robin));
-  for (int32_t cell = 0; cell < mesh->nown; cell++)
-    to.reaction[cell] = problem->metric->masses[cell] + more * problem->metric->volumes[cell];
-  for (int side = 0; side < 2 * mesh->dim; side++) SetRobin(&to, side);
+  PetscCall(FindRobin(&to));
   PetscCall(FindApart(&to, &out->apart));
   if (VpApartWidth(out->apart)) PetscCall(VpTogether(mesh->comm, JoinNumbers(&to, out, numbers)));
-  PetscCall(PetscFree(to.reaction));
   PetscCall(PetscFree(to.robin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -293,16 +293,18 @@ PetscErrorCode VpProblemCountLevels(VpMesh mesh, const VpProblem *problem, VpCoa
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
   const size_t nbox = (size_t)mesh->geometry->domain->nbox;
+  PetscReal    part = 1; /* of a box's volume that a cell is */
   PetscReal   *a;
   VpLattice    base;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(3 * nbox, &a));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal part = 1; /* fraction of the box's volume */
-
-    for (int d = 0; d < mesh->dim; d++)
-      part *= VpGeometrySize(mesh->geometry, c, d) / VpDomainWidth(mesh->geometry->domain, mesh->geometry->box[c], d);
+    if (c == 0 || VpMeshIsAdaptive(mesh) || mesh->geometry->box[c] != mesh->geometry->box[c - 1]) {
+      part = 1;
+      for (int d = 0; d < mesh->dim; d++)
+        part *= VpGeometrySize(mesh->geometry, c, d) / VpDomainWidth(mesh->geometry->domain, mesh->geometry->box[c], d);
+    }
     for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->geometry->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));

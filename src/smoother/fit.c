@@ -16,10 +16,11 @@ void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t fr
       const int       side = VpFrameSide(frame ? frame[c] : 0, 2 * d + (c >> d & 1));
       const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
       const PetscReal robin = level->scale * VpProblemRobin(&level->problem, cell[c], side);
+      const PetscReal larger = next > 0 ? VpLevelLargerBeyond(level, cell[c], side) : 0;
 
       to->a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
       to->beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : to->a[c][d];
-      if (next > 0 && level->problem.apart.volume) to->beyond[c][d] *= exp2(VpLevelLargerBeyond(level, cell[c], side));
+      if (larger != 0) to->beyond[c][d] *= exp2(larger);
     }
   }
 }

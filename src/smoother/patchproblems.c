@@ -101,6 +101,19 @@ static inline PetscBool AreInTrees(const VpPatchProblems *problems)
   return (PetscBool)(problems->level->mesh->geometry->domain->trees != NULL);
 }
 
+/* whether all cells have one size in all directions, and no boundary has an alpha: then patches in trees differ by fits and sides alone */
+static PetscBool HaveOneSize(VpMesh mesh)
+{
+  const VpLattice L = mesh->geometry->lattice;
+  const VpDomain  domain = mesh->geometry->domain;
+  PetscBool       one = PETSC_TRUE;
+
+  for (int32_t i = 0; i < domain->nboundary; i++) one = (PetscBool)(one && VpConditions[domain->boundary[i].kind].alpha == 0);
+  for (int32_t i = 0; i < domain->nbox * mesh->dim && one; i++)
+    one = (PetscBool)(VpLatticeSize(L, i / mesh->dim, i % mesh->dim) == VpLatticeSize(L, 0, 0));
+  return (PetscBool)(one && !VpMeshIsAdaptive(mesh));
+}
+
 static void AddVolumes(const int16_t larger[4], VpFdmKey *key)
 {
   key->larger = larger[2] / (double)VP_RATIO_STEPS;
@@ -224,7 +237,7 @@ static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
   const uint8_t         *side = problems->patches->side;
 
   if (problems->fit && memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit))) return PETSC_FALSE;
-  for (int d = 0; d < problems->patches->dim && AreInTrees(problems); d++) {
+  for (int d = 0; d < problems->patches->dim && problems->sized; d++) {
     const VpFdmKey key = ProblemKeyInTrees(problems, p, d), same = ProblemKeyInTrees(problems, other, d);
 
     if (memcmp(key.h, same.h, sizeof(key.h)) || memcmp(key.h_beyond, same.h_beyond, sizeof(key.h_beyond))) return PETSC_FALSE;
@@ -284,6 +297,7 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                                  .dictionary = &problems->dictionary};
 
   PetscFunctionBegin;
+  problems->sized = (PetscBool)(AreInTrees(problems) && !HaveOneSize(problems->level->mesh));
   if (!VpLevelIsUniform(problems->level)) PetscCall(FitPatches(problems)); /* collective, also on ranks without patches */
   PetscCall((problems->fit || VpMeshIsPart(problems->level->mesh) || AreInTrees(problems) ? VpNumberBySample
                                                                                           : VpNumberByBox)(&numbering, problems->type));

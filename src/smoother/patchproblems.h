@@ -15,6 +15,7 @@ typedef struct {
   VpFit           *fit;         /* [patches->n], or NULL where the coefficient is constant */
   uint8_t         *replaceable; /* [patches->n] as in VpPatchView, or NULL */
   PetscBool        keeps;       /* Fits of products are not rounded. */
+  PetscBool        sized;       /* Patches in trees differ by sizes or by alphas at boundaries, too. */
   double          *factor;      /* [patches->n][dim + 1] as in VpPatchView, or NULL */
   VpDictionary     dictionary;  /* its items are VpPatchKey */
   int32_t         *type;        /* [patches->n][dim] the number of the patch's problem along every direction */

@@ -7,6 +7,7 @@ PetscErrorCode VpMoveBlocks(const VpMetricWork *mk, VpBlocks b, PetscBool put, d
   void        *there[2];
 
   PetscFunctionBegin;
+  if (!b.n) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; i++) PetscCall(mk->backend->borrow(bytes[i], "numbers of some cells", &there[i]));
   PetscCall(mk->backend->upload(b.list, bytes[0], there[0]));
   if (put) {
