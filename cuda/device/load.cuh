@@ -24,6 +24,11 @@ __device__ __forceinline__ double LoadNow(const double *p)
   asm volatile("ld.global.f64 %0, [%1];" : "=d"(a) : "l"(p) : "memory");
   return a;
 }
+template <class T>
+__device__ __forceinline__ Pack<T, 1> LoadNow(const Pack<T, 1> *p)
+{
+  return {{LoadNow(p->a)}};
+}
 __device__ __forceinline__ Pack<float, 2> LoadNow(const Pack<float, 2> *p)
 {
   Pack<float, 2> a;

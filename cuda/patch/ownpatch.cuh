@@ -67,7 +67,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   typedef typename Thread::S                 S;
   typedef OwnShape<T, N, S>                  Shape;
   typedef Pack<T, 2>                         Pair;
-  using Thread::inside, Thread::m, Thread::layer, Thread::R;
+  using Thread::inside, Thread::m, Thread::layer, Thread::R, Thread::abreast;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   static constexpr bool thin = OwnTables<T, N>::thin;
@@ -235,10 +235,15 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   /* X = x on the z lines */
   __device__ __forceinline__ void LoadX() const
   {
-    T u[R][m];
+    typedef Pack<T, abreast> Lines;
 
-    this->Load([=](int h) { return Cell(h, false); }, u);
-    this->WriteZ(X(), u);
+    UNROLL (int r = 0; r < R; r += abreast) {
+      UNROLL (int c = 0; c < 2; c++) {
+        const T *from = this->CellZ(r, c, false);
+        T       *to = this->template Start<2>(r) + X() + S::sz * c * N;
+        UNROLL (int i = 0; i < N; i++) *(Lines *)(to + S::sz * i) = LoadOnce((const Lines *)(from + i * layer));
+      }
+    }
   }
   /* Y = A x along D, or Y += A x */
   template <int D>
@@ -258,7 +263,6 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   __device__ __forceinline__ void Residual(const T *b)
   {
     Pair p[R][2];
-    T    u[R][m];
 
     FindNumbers();
     LoadX();
@@ -269,31 +273,34 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     Step<1>(p);
     Beyond<2>(p);
     this->LoadB(b);
-    this->ReadZ(0, u);
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int i = 0; i < m; i++) v[r][i] -= u[r][i];
-    }
-    this->ReadZ(X(), u);
-    UNROLL (int r = 0; r < R; r++) {
-      T y[m];
-      Operate<2>(r, p[r], u[r], y);
-      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + of.reaction * u[r][i];
+    UNROLL (int r = 0; r < R; r += abreast) {
+      T x[abreast][m], y[abreast][m];
+      this->ReadZ(r, X(), x);
+      UNROLL (int k = 0; k < abreast; k++) {
+        T z[m];
+        Operate<2>(r + k, p[r + k], x[k], z);
+        UNROLL (int i = 0; i < m; i++) x[k][i] = z[i] + of.reaction * x[k][i];
+      }
+      this->ReadZ(r, 0, y);
+      UNROLL (int k = 0; k < abreast; k++) {
+        UNROLL (int i = 0; i < m; i++) v[r + k][i] -= x[k][i] + y[k][i];
+      }
     }
   }
 
   /* B along z; where `active`, the old values and the result go to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    T  u[R][m];
-    T *to[R][2];
-
-    this->FindOthers(to);
     Thread::BackwardZ();
-    this->ReadZ(X(), u);
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int i = 0; i < m; i++) v[r][i] += u[r][i];
+    UNROLL (int r = 0; r < R; r += abreast) {
+      T x[abreast][m];
+      this->ReadZ(r, X(), x);
+      UNROLL (int k = 0; k < abreast; k++) {
+        UNROLL (int i = 0; i < m; i++) v[r + k][i] += x[k][i];
+      }
+      if (!active) continue;
+      UNROLL (int c = 0; c < 2; c++) this->Store(r, c, this->CellZ(r, c, true));
     }
-    if (active) this->Store(to);
   }
   __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {

@@ -36,7 +36,7 @@ struct PatchThread {
   enum { ENDS = 1 };
   static constexpr bool inside = std::is_same<Boundary, NoBoundary>::value;
   static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
-  typedef Pack<T, R>    LinePack;
+  static constexpr int  abreast = S::adjacent ? R : 1; /* the z lines of a thread that lie side by side */
 
   const Tables   &t;
   const Boundary &boundary;
@@ -109,46 +109,32 @@ struct PatchThread {
     return x + (size_t)__ldg(cells + h) * S::values;
   }
 
-  /* u = the z lines of a vector, in which cell h of PatchCells begins at cell(h) */
-  template <class Begin>
-  __device__ __forceinline__ void Load(Begin cell, T (&u)[R][m]) const
+  /* v = the z lines of b */
+  __device__ __forceinline__ void LoadB(const T *b)
   {
-    UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
+    UNROLL (int r = 0; r < R; r += abreast) {
       const int l = LineZ(r);
       UNROLL (int c = 0; c < 2; c++) {
-        const T *from = cell(l / layer + 4 * c) + l % layer;
+        const T *from = b + (size_t)__ldg(cells + l / layer + 4 * c) * S::values + l % layer;
         UNROLL (int i = 0; i < N; i++) {
-          if constexpr (S::adjacent) {
-            const LinePack lines = LoadNow((const LinePack *)(from + i * layer));
-            UNROLL (int k = 0; k < R; k++) u[k][c * N + i] = lines.a[k];
-          } else u[r][c * N + i] = LoadNow(from + i * layer);
+          const Pack<T, abreast> lines = LoadNow((const Pack<T, abreast> *)(from + i * layer));
+          UNROLL (int k = 0; k < abreast; k++) v[r + k][c * N + i] = lines.a[k];
         }
       }
     }
   }
-  /* v = the z lines of b */
-  __device__ __forceinline__ void LoadB(const T *b)
+  /* where line r along z has its values in cell c = 0, 1: the current ones, or, if `other`, its new ones */
+  __device__ __forceinline__ T *CellZ(int r, int c, bool other) const
   {
-    Load([=](int h) { return b + (size_t)__ldg(cells + h) * S::values; }, v);
+    return Cell(LineZ(r) / layer + 4 * c, other) + LineZ(r) % layer;
   }
-  /* to[r][c] = where line r along z begins in the other buffer of its cell c */
-  __device__ __forceinline__ void FindOthers(T *(&to)[R][2]) const
+  /* writes v on lines r and beside it there */
+  __device__ __forceinline__ void Store(int r, int c, T *to) const
   {
-    UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
-    }
-  }
-  /* writes v there */
-  __device__ __forceinline__ void Store(T *const (&to)[R][2]) const
-  {
-    UNROLL (int i = 0; i < m; i++) {
-      if constexpr (S::adjacent) {
-        LinePack lines;
-        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
-        *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
-      } else {
-        UNROLL (int r = 0; r < R; r++) to[r][i / N][i % N * layer] = v[r][i];
-      }
+    UNROLL (int i = 0; i < N; i++) {
+      Pack<T, abreast> lines;
+      UNROLL (int k = 0; k < abreast; k++) lines.a[k] = v[r + k][c * N + i];
+      *(Pack<T, abreast> *)(to + i * layer) = lines;
     }
   }
 
@@ -193,28 +179,24 @@ struct PatchThread {
   {
     UNROLL (int r = 0; r < R; r++) Read<D>(r, 0, v[r]);
   }
-  /* the same for all lines along z */
-  __device__ __forceinline__ void ReadZ(int apart, T (&u)[R][m]) const
+  /* the same for `abreast` lines along z from line r on */
+  __device__ __forceinline__ void ReadZ(int r, int apart, T (*u)[m]) const
   {
     UNROLL (int i = 0; i < m; i++) {
-      if constexpr (S::adjacent) {
-        const LinePack lines = *(const LinePack *)(Start<2>(0) + apart + S::sz * i);
-        UNROLL (int r = 0; r < R; r++) u[r][i] = lines.a[r];
-      } else {
-        UNROLL (int r = 0; r < R; r++) u[r][i] = Start<2>(r)[apart + S::sz * i];
-      }
+      const Pack<T, abreast> lines = *(const Pack<T, abreast> *)(Start<2>(r) + apart + S::sz * i);
+      UNROLL (int k = 0; k < abreast; k++) u[k][i] = lines.a[k];
     }
   }
-  __device__ __forceinline__ void WriteZ(int apart, const T (&u)[R][m]) const
+  __device__ __forceinline__ void ReadAllZ()
+  {
+    UNROLL (int r = 0; r < R; r += abreast) ReadZ(r, 0, v + r);
+  }
+  __device__ __forceinline__ void WriteZ(int r, int apart, const T (*u)[m]) const
   {
     UNROLL (int i = 0; i < m; i++) {
-      if constexpr (S::adjacent) {
-        LinePack lines;
-        UNROLL (int r = 0; r < R; r++) lines.a[r] = u[r][i];
-        *(LinePack *)(Start<2>(0) + apart + S::sz * i) = lines;
-      } else {
-        UNROLL (int r = 0; r < R; r++) Start<2>(r)[apart + S::sz * i] = u[r][i];
-      }
+      Pack<T, abreast> lines;
+      UNROLL (int k = 0; k < abreast; k++) lines.a[k] = u[k][i];
+      *(Pack<T, abreast> *)(Start<2>(r) + apart + S::sz * i) = lines;
     }
   }
 
@@ -224,7 +206,7 @@ struct PatchThread {
     if (!inside && kz) ToModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { Start<2>(r)[S::sz * i] = w; });
     else {
       ForwardInside<2>(t, v);
-      WriteZ(0, v);
+      UNROLL (int r = 0; r < R; r += abreast) WriteZ(r, 0, v + r);
     }
     Sync();
   }
@@ -286,10 +268,10 @@ struct PatchThread {
   /* v = B along z of what is in shared memory */
   __device__ __forceinline__ void BackwardZ()
   {
-    ReadZ(0, v);
+    ReadAllZ();
     if (!inside && kz) {
       FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { Start<2>(r)[S::sz * i] = w; });
-      ReadZ(0, v);
+      ReadAllZ();
     } else BackwardInside<2>(t, v);
   }
 };

@@ -52,7 +52,6 @@ template <class T, int N, class Boundary, bool AGAIN, class Coefficients>
 struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   typedef PatchThread<T, N, Boundary, AGAIN> Thread;
   typedef typename Thread::S                 S;
-  typedef typename Thread::LinePack          LinePack;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::Cell;
@@ -177,15 +176,20 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   {
     T *to[R][2];
 
-    this->FindOthers(to);
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int c = 0; c < 2; c++) to[r][c] = this->CellZ(r, c, true);
+    }
     if (!inside && kz) {
-      this->ReadZ(0, v);
+      this->ReadAllZ();
       FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) {
         if (active) to[r][i / N][i % N * layer] = w;
       });
-    } else {
-      Thread::BackwardZ();
-      if (active) this->Store(to);
+      return;
+    }
+    Thread::BackwardZ();
+    if (!active) return;
+    UNROLL (int r = 0; r < R; r += Thread::abreast) {
+      UNROLL (int c = 0; c < 2; c++) this->Store(r, c, to[r][c]);
     }
   }
   __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
