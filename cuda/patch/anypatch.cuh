@@ -55,37 +55,12 @@ struct PatchSide<T, true> : PatchSide<T, false> {
   int  frame; /* of the cell beyond, whose direction across the side counts as the cell's own direction runs */
 };
 
-/* A table, whose numbers are read W at once. Requires: W divides i of operator+ */
-template <class T, int W>
-struct ReadOnly {
-  const T *p;
-
-  __device__ __forceinline__ T operator[](int i) const
-  {
-    return LoadOnce((const Pack<T, W> *)p + i / W).a[i % W];
-  }
-  __device__ __forceinline__ ReadOnly operator+(int i) const
-  {
-    return {p + i};
-  }
-};
-/* How many numbers are read at once: as many as divide STEP, in which tables and rows of them are counted. */
-template <class T, int STEP>
-constexpr int WidthOf()
-{
-  constexpr int most = VP_WIDE_BYTES / sizeof(T);
-
-  return STEP % most == 0 ? most : STEP % 2 == 0 ? 2 : 1;
-}
-
 template <class T, int DIM, int N, class S, bool TURNED = false>
 struct AnyPatch {
   static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
   static constexpr bool                   FEW = S::few;
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
   typedef PatchSide<T, TURNED>            Side;
-  typedef ReadOnly<T, WidthOf<T, N * (N + 4)>()> Line;   /* VpLineSize() */
-  typedef ReadOnly<T, WidthOf<T, 2 * N>()>       Matrix; /* VpFdmSize() */
   static_assert(!TURNED || R == 1, "a thread of a turned patch has one line");
 
   /* the values that make the traces at an end of the thread's lines */
@@ -110,10 +85,15 @@ struct AnyPatch {
   unsigned        done;
   int             me; /* number of the thread in its patch */
 
-  /* the buffer that holds the cell */
-  __device__ __forceinline__ int Buffer(int32_t cell) const
+  /* the cell's values in the buffer that holds them, or in the other one */
+  __device__ __forceinline__ T *Values(int32_t cell, bool other) const
   {
-    return BufferOf(__ldg(cover + cell), done);
+    return (BufferOf(__ldg(cover + cell), done) != other ? w.x[1] : w.x[0]) + (size_t)cell * S::values;
+  }
+  /* the number of the first of the values that make the traces at an end */
+  __device__ __forceinline__ int First(int end) const
+  {
+    return end ? f.first[1] : f.first[0];
   }
 
   template <int D>
@@ -167,7 +147,7 @@ struct AnyPatch {
         const int32_t cell = cells[q];
         const auto    its = In<S::slow>(line, Frame(q));
         const size_t  at = (size_t)cell * S::values;
-        const T      *b = its.First(w.b + at), *x = its.First(w.x[Buffer(cell)] + at);
+        const T      *b = its.First(w.b + at), *x = its.First(Values(cell, false));
         UNROLL (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = its.Signed(i, b[its.Index(i)]);
         if (X) {
           UNROLL (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = its.Signed(i, x[its.Index(i)]);
@@ -187,7 +167,7 @@ struct AnyPatch {
     const bool    drop = mode == VP_MODE_LOCAL && next >= 0;
 
     side[h].entry = drop ? w.drop + (2 * (size_t)entry + end) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
-    side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
+    side[h].beyond = next >= 0 ? Values(next, false) : NULL;
     if constexpr (TURNED) {
       const int frame = VpFrameBeyond(DIM, Frame(q), own, __ldg(f.turn + (size_t)cell * 2 * DIM + own));
 
@@ -196,9 +176,19 @@ struct AnyPatch {
     }
   }
 
+  /* Calls f(r, i, number i from `place` on of entry r) for i < N. ALIKE: all entries are the first one */
+  template <bool ALIKE, class F>
+  static __device__ __forceinline__ void ForEntries(const T *const (&entry)[R], int place, F f)
+  {
+    UNROLL (int r = 0; r < (ALIKE ? 1 : R); r++) {
+      ForRow<N>(entry[r] + place, [&](int i, T a) {
+        UNROLL (int k = r; k < (ALIKE ? R : r + 1); k++) f(k, i, a);
+      });
+    }
+  }
   /* y -= what neighbours beyond side s add to the cells' lines. Their traces at end 1 - s are made of layers: read(r, t, i) is layer t of
      the line beyond line r, its value i. */
-  template <class Read>
+  template <bool ALIKE, class Read>
   __device__ __forceinline__ void Face(const T *const (&entry)[R], int s, Read read, T (&y)[R][N]) const
   {
     T V[R] = {}, Q[R] = {};
@@ -208,22 +198,18 @@ struct AnyPatch {
       if (FEW && t >= f.nt) continue;
       const T v = __ldg(f.traces + 2 * (1 - s) * f.nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * f.nt + t);
       UNROLL (int r = 0; r < R; r++) {
-        const T u = read(r, t, f.first[1 - s] + t);
+        const T u = read(r, t, First(1 - s) + t);
         V[r] += v * u;
         Q[r] += q * u;
       }
     }
-    UNROLL (int i = 0; i < N; i++) {
-      UNROLL (int r = 0; r < R; r++) {
-        const Line g = {entry[r] + VpLineSide(N, 0) + 2 * s * N};
-        y[r][i] -= g[i] * V[r] + g[N + i] * Q[r];
-      }
-    }
+    ForEntries<ALIKE>(entry, VpLineSide(N, 0) + 2 * s * N, [&](int r, int i, T a) { y[r][i] -= a * V[r]; });
+    ForEntries<ALIKE>(entry, VpLineSide(N, 0) + 2 * s * N + N, [&](int r, int i, T a) { y[r][i] -= a * Q[r]; });
   }
 
   /* Y -= A x along D on the lines' halves in cell c = 0, 1. flips: whether the cell's direction does; read: as in Face, of cells beyond the
      patch */
-  template <int D, class Read>
+  template <int D, bool ALIKE, class Read>
   __device__ __forceinline__ void SubtractHalf(int c, bool flips, const T *const (&entry)[R], Read read) const
   {
     const auto own = Half<D>(flips);
@@ -236,15 +222,13 @@ struct AnyPatch {
         UNROLL (int r = 0; r < R; r++) u[r][j] = own.Signed(j, own.First(X + At<D>(r).start + c * S::half(D))[own.Index(j)]);
       }
       UNROLL (int i = 0; i < N; i++) {
-        UNROLL (int j = 0; j < N; j++) {
-          UNROLL (int r = 0; r < R; r++) y[r][i] -= Line{entry[r]}[i * N + j] * u[r][j];
-        }
+        ForEntries<ALIKE>(entry, i * N, [&](int r, int j, T a) { y[r][i] -= a * u[r][j]; });
       }
-      Face(
+      Face<ALIKE>(
         entry, 1 - end,
         [=](int r, int, int i) { return own.Signed(i, own.First(X + At<D>(r).start + (1 - c) * S::half(D))[own.Index(i)]); }, y);
     }
-    if (mode != VP_MODE_LOCAL) Face(entry, end, read, y);
+    if (mode != VP_MODE_LOCAL) Face<ALIKE>(entry, end, read, y);
     UNROLL (int r = 0; r < R; r++) {
       T *to = own.First(Y + At<D>(r).start + c * S::half(D));
       UNROLL (int i = 0; i < N; i++) to[own.Index(i)] += own.Signed(i, y[r][i]);
@@ -272,11 +256,8 @@ struct AnyPatch {
       const auto read = [&](int r, int t, int i) {
         return FEW ? before[c].a[r][t] : beyond[r] ? its.Signed(i, beyond[r][its.Index(i)]) : T(0);
       };
-      if (alike) {
-        const T *same[R];
-        UNROLL (int r = 0; r < R; r++) same[r] = entry[0];
-        SubtractHalf<D>(c, flips, same, read);
-      } else SubtractHalf<D>(c, flips, entry, read);
+      if (R == 1 || alike) SubtractHalf<D, true>(c, flips, entry, read);
+      else SubtractHalf<D, false>(c, flips, entry, read);
     }
     if (D < S::slow) __syncthreads();
   }
@@ -288,7 +269,7 @@ struct AnyPatch {
         const auto  line = At<D>(r);
         const Side &at = side[D * S::cells + (line.cell | c << D)];
         const auto  its = In<D>(line, FrameBeyond(at));
-        const int   first = f.first[TURNED ? 1 - (c ^ (int)Flips(at)) : 1 - c];
+        const int   first = First(TURNED ? 1 - (c ^ (int)Flips(at)) : 1 - c);
         UNROLL (int t = 0; t < most; t++)
           u[c].a[r][t] = at.beyond && t < f.nt ? its.Signed(first + t, its.First(at.beyond)[its.Index(first + t)]) : T(0);
       }
@@ -326,29 +307,45 @@ struct AnyPatch {
   template <int D, bool BACK>
   __device__ __forceinline__ void Transform(const Problems &before, T (&v)[R][m]) const
   {
-    const Problem     problem = FEW ? before[D] : ProblemAlong(D);
-    const Matrix      a = {problem.table + (BACK ? VpBackAt(m) : 0)};
-    auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
+    const Problem problem = FEW ? before[D] : ProblemAlong(D);
+    const T      *a = problem.table + (BACK ? VpBackAt(m) : 0);
+    auto          write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
-    if (!problem.mirrored) Full<T, N, R>(a, v, write);
-    else if (!BACK) {
-      Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
-      Put<T, N, R>(v, write);
-    } else {
+    if (!problem.mirrored) {
+#pragma unroll(N > VP_UNROLLED_N ? 1 : m)
+      for (int i = 0; i < m; i++) {
+        T sum[R] = {};
+        AddRow(a + i * m, v, sum);
+        UNROLL (int r = 0; r < R; r++) write(r, i, sum[r]);
+      }
+    } else if (BACK) {
       UNROLL (int i = 0; i < N; i++) { /* as Backward(), but row by row, as the table is read */
-        T even[R] = {}, odd[R] = {};
-        UNROLL (int j = 0; j < N; j++) {
-          UNROLL (int r = 0; r < R; r++) {
-            even[r] += a[i * m + 2 * j] * v[r][2 * j];
-            odd[r] += a[i * m + 2 * j + 1] * v[r][2 * j + 1];
-          }
-        }
+        T half[2][R] = {};
+        ForRow<m>(a + i * m, [&](int j, T b) {
+          UNROLL (int r = 0; r < R; r++) half[j % 2][r] += b * v[r][j];
+        });
         UNROLL (int r = 0; r < R; r++) {
-          write(r, i, even[r] + odd[r]);
-          write(r, N + Map::index(i), Map::sign(i) < 0 ? odd[r] - even[r] : even[r] - odd[r]);
+          write(r, i, half[0][r] + half[1][r]);
+          write(r, N + Map::index(i), Map::sign(i) < 0 ? half[1][r] - half[0][r] : half[0][r] - half[1][r]);
         }
       }
+    } else {
+      T half[2][R][N];
+      Fold<Map, T, N, R>(v, half[0], half[1]);
+      UNROLL (int i = 0; i < m; i++) {
+        T sum[R] = {};
+        AddRow(a + i * m, half[i % 2], sum);
+        UNROLL (int r = 0; r < R; r++) write(r, i, sum[r]);
+      }
     }
+  }
+  /* sum[r] += the product of a table's row with v[r] */
+  template <int COUNT>
+  static __device__ __forceinline__ void AddRow(const T *row, const T (&v)[R][COUNT], T (&sum)[R])
+  {
+    ForRow<COUNT>(row, [&](int j, T a) {
+      UNROLL (int r = 0; r < R; r++) sum[r] += a * v[r][j];
+    });
   }
 
   /* number i of VpPatchView.factor */
@@ -381,11 +378,9 @@ struct AnyPatch {
       UNROLL (int c = 0; c < 2; c++) {
         const int     q = line.cell | c << S::slow;
         const int32_t cell = cells[q];
-        const int     now = Buffer(cell);
         const auto    its = In<S::slow>(line, Frame(q));
-        const size_t  at = (size_t)cell * S::values;
-        const T      *old = its.First(w.x[now] + at);
-        T            *to = its.First(w.x[1 - now] + at);
+        const T      *old = its.First(Values(cell, false));
+        T            *to = its.First(Values(cell, true));
         UNROLL (int i = 0; i < N; i++) {
           const int place = line.start + S::offset(S::slow, c * N + i), own = its.Index(i);
           to[own] = its.Signed(i, Y[place]) + (mode == VP_MODE_REPLACE ? T(0) : X ? its.Signed(i, X[place]) : old[own]);

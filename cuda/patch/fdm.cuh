@@ -47,12 +47,10 @@ struct BoundaryTables {
 };
 struct NoBoundary {};
 
-/* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). Map says how functions are mirrored. */
-template <class Map, class T, int N, int R, class Entry>
-__device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
+/* s, d = sums and differences of values that mirror each other. Map says how functions are mirrored. */
+template <class Map, class T, int N, int R>
+__device__ __forceinline__ void Fold(const T (&v)[R][2 * N], T (&s)[R][N], T (&d)[R][N])
 {
-  T s[R][N], d[R][N];
-
   UNROLL (int r = 0; r < R; r++) {
     UNROLL (int i = 0; i < N; i++) {
       const T w = Map::sign(i) < 0 ? -v[r][N + Map::index(i)] : v[r][N + Map::index(i)];
@@ -60,6 +58,15 @@ __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
       d[r][i] = v[r][i] - w;
     }
   }
+}
+
+/* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). */
+template <class Map, class T, int N, int R, class Entry>
+__device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
+{
+  T s[R][N], d[R][N];
+
+  Fold<Map, T, N, R>(v, s, d);
   UNROLL (int j = 0; j < N; j++) {
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F(0, j, i) * s[r][i];
