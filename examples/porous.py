@@ -34,8 +34,7 @@ def permeability(x):
 
 dm = vpatchdg.create(dim=2, degree=3, refine=4, grid=[1, 2], boundary=['dirichlet', 'dirichlet', 'neumann', 'neumann'], map=bend,
                      coefficient=permeability)
-fcg = {'ksp_type': 'fcg', 'ksp_fcg_mmax': 1, 'ksp_norm_type': 'unpreconditioned'}
-pressure = vpatchdg.solve(dm, dirichlet=lambda x: 1 - x[..., 0], options=fcg)
+pressure = vpatchdg.solve(dm, dirichlet=lambda x: 1 - x[..., 0], options={'ksp_type': 'vpatchdgfcg'})
 x = vpatchdg.points(dm)
 flow = -np.einsum('cpde,cpe->cpd', permeability(x.reshape(-1, 2)).reshape(*x.shape, 2), vpatchdg.gradients(dm, pressure.u))
 through = vpatchdg.integral(dm, vpatchdg.from_point_values(dm, flow[..., 0].copy()))  # as much on every line x = const

@@ -20,9 +20,7 @@ static inline PetscErrorCode SolveKnown(DM dm, const Known *known, PetscInt *its
   PetscCall(DMVPatchDGComputeRHS(dm, known->f, known->u, known->flux, NULL, b));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)dm), &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFCG));
-  PetscCall(KSPFCGSetMmax(ksp, 1));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED)); /* the default norm would stop too early */
+  PetscCall(KSPSetType(ksp, KSPVPATCHDGFCG));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));

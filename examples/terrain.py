@@ -25,11 +25,9 @@ def minus_divergence(x, t):
 dm = vpatchdg.create(dim=2, degree=4, refine=1, grid=[16, 4], boundary=['periodic', 'periodic', 'neumann', 'neumann'], map=('bump', 2))
 ksp = PETSc.KSP().create()
 ksp.setOperators(dm.createMat())
-ksp.setType('fcg')
-ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
+ksp.setType('vpatchdgfcg')
 ksp.setTolerances(rtol=1e-8)
 ksp.getPC().setType('vpatchdg')
-PETSc.Options().setValue('ksp_fcg_mmax', 1)
 ksp.setFromOptions()
 ksp.setInitialGuessNonzero(True)
 

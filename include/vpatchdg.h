@@ -8,10 +8,11 @@
 
 #define VPATCHDG_VERSION "0.3.0"
 
-#define DMVPATCHDG       "vpatchdg" /* DMType: mesh, space and operator */
-#define PCVPATCHDG       "vpatchdg" /* PCType: the multigrid cycle */
-#define PCVPATCH         "vpatch"   /* PCType: one level's smoother */
-#define KSPGUESSVPATCHDG "vpatchdg" /* KSPGuessType: nested iteration */
+#define DMVPATCHDG       "vpatchdg"    /* DMType: mesh, space and operator */
+#define PCVPATCHDG       "vpatchdg"    /* PCType: the multigrid cycle */
+#define PCVPATCH         "vpatch"      /* PCType: one level's smoother */
+#define KSPVPATCHDGFCG   "vpatchdgfcg" /* KSPType: flexible conjugate gradients in few passes over memory */
+#define KSPGUESSVPATCHDG "vpatchdg"    /* KSPGuessType: nested iteration */
 
 typedef enum {
   VPATCHDG_DOMAIN_BOX,

@@ -206,6 +206,32 @@ static PetscErrorCode dots_and_multiples_are_sums(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode steps_descend(const VpBackend *backend)
+{
+  enum { ROWS = 300007, ARRAYS = 4 };
+  const double alpha = 0.7;
+  double      *host, *device, *after, square, sum = 0, apart = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(ARRAYS * ROWS, &host, ARRAYS * ROWS, &after));
+  PetscCall(backend->alloc(ARRAYS * (size_t)ROWS * sizeof(*device), "a test", (void **)&device));
+  for (int i = 0; i < ARRAYS * ROWS; i++) host[i] = sin(0.1 * i) + 0.1;
+  PetscCall(backend->upload(host, ARRAYS * (size_t)ROWS * sizeof(*host), device));
+  PetscCall(backend->descend(ROWS, alpha, device, device + ROWS, device + 2 * ROWS, device + 3 * ROWS, &square));
+  PetscCall(backend->download(device, ARRAYS * (size_t)ROWS * sizeof(*after), after));
+  for (int k = 0; k < ROWS; k++) {
+    const double x = host[2 * ROWS + k] + alpha * host[k], r = host[3 * ROWS + k] - alpha * host[ROWS + k];
+
+    apart = PetscMax(apart, PetscAbsReal(after[2 * ROWS + k] - x) + PetscAbsReal(after[3 * ROWS + k] - r));
+    sum += r * r;
+  }
+  TapOk((PetscBool)(apart < 1e-14 && PetscAbsReal(square / sum - 1) < 1e-12), "steps_descend, %s: %.1e, %.1e", backend->name, apart,
+        square / sum - 1);
+  PetscCall(backend->release(device));
+  PetscCall(PetscFree2(host, after));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* VecMDot(), VecMAXPY() and VecNorm() of the DM's vectors against VecDot() and VecAXPY(), on a device also where squares are no numbers; on
    several ranks PETSc's own norm adds squares */
 static PetscErrorCode products_agree(const Case *c, Problem *p)
@@ -312,6 +338,8 @@ TAP_MAIN()
       PetscCall(Agree(&c, DEVICE, PETSC_FALSE));
     }
   }
+  PetscCall(steps_descend(&VpBackendHost));
+  PetscCall(steps_descend(VpBackendFind("cuda")));
   PetscCall(dots_and_multiples_are_sums());
   PetscCall(memory_errors_say_what());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -134,6 +134,7 @@ extern const VpMakers VpCudaMakers;
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);
+PetscErrorCode VpCudaDescend(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *square);
 /* nodes.cu */
 PetscErrorCode VpCudaScatter(const VpNodeView *, const double *of_cell, const double *of_node, const double *cells, double *nodes);
 PetscErrorCode VpCudaFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);

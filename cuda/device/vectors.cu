@@ -36,6 +36,22 @@ static __global__ void __launch_bounds__(VP_THREADS) AddAll(size_t n, const __gr
   }
 }
 
+static __global__ void __launch_bounds__(VP_THREADS)
+  Descend(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *partial)
+{
+  double sum = 0;
+
+#pragma unroll 2
+  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
+    const double rest = r[k] - alpha * c[k];
+
+    x[k] += alpha * p[k];
+    r[k] = rest;
+    sum += rest * rest;
+  }
+  BlockSum(sum, partial);
+}
+
 typedef void (*Dot)(size_t, const double *, Vectors, double *);
 typedef void (*Add)(size_t, Vectors, double *);
 static const Dot dot[MOST] = {DotAll<1>, DotAll<2>, DotAll<3>, DotAll<4>, DotAll<5>, DotAll<6>, DotAll<7>, DotAll<8>};
@@ -77,6 +93,19 @@ PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *co
     PetscCall(VpCudaLaunch("products of vectors", dot[here - 1], {blocks, VP_THREADS}, n, x, v, partial));
     PetscCall(VpCudaSums(here, blocks, partial, dots + first));
   }
+  PetscCall(VpBackendCuda.give_back(partial));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaDescend(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *square)
+{
+  const int blocks = BlocksFor(n);
+  double   *partial;
+
+  PetscFunctionBegin;
+  PetscCall(VpBackendCuda.borrow((size_t)blocks * sizeof(double), "products of vectors", (void **)&partial));
+  PetscCall(VpCudaLaunch("descend", Descend, {blocks, VP_THREADS}, n, alpha, p, c, x, r, partial));
+  PetscCall(VpCudaSums(1, blocks, partial, square));
   PetscCall(VpBackendCuda.give_back(partial));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -243,6 +243,8 @@ typedef struct {
      fast */
   PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
   PetscErrorCode (*maxpy)(size_t n, double *x, int count, const double a[], const double *const y[]);
+  /* x += alpha p, r -= alpha c [n], and *square = the sum of the squares of r, on the host */
+  PetscErrorCode (*descend)(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *square);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
   const VpMakers *make; /* in double precision */
   /* to[places[i]] = from[list[i]], i < n, for cells of `block` bytes. Both lists are on the backend; NULL stands for 0, 1, ... */

@@ -2,6 +2,7 @@
 #include "dm/dm.h"
 #include "mat/mat.h"
 #include "pc/pc.h"
+#include "pcbase/pcbase.h"
 #include "support/session.h"
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
@@ -42,7 +43,7 @@ static PetscErrorCode RegisterLogging(void)
 
 /*@C
    VPatchDGInitializePackage - Registers everything that this library adds to PETSc: the `DM` type `DMVPATCHDG`, the preconditioners
-   `PCVPATCHDG` and `PCVPATCH`, the initial guess `KSPGUESSVPATCHDG`, and the log events.
+   `PCVPATCHDG` and `PCVPATCH`, the solver `KSPVPATCHDGFCG`, the initial guess `KSPGUESSVPATCHDG`, and the log events.
 
    Collective
 
@@ -52,7 +53,7 @@ static PetscErrorCode RegisterLogging(void)
    A program that links the library calls this function after `PetscInitialize()`, unless it makes its DM with `DMVPatchDGCreate()`. A
    library that is loaded with -dll_append calls this function itself.
 
-.seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`
+.seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPATCH`, `KSPVPATCHDGFCG`, `KSPGUESSVPATCHDG`
 @*/
 PetscErrorCode VPatchDGInitializePackage(void)
 {
@@ -63,6 +64,8 @@ PetscErrorCode VPatchDGInitializePackage(void)
   PetscCall(DMGenerateRegister(DMVPATCHDG, NULL, NULL, DMVPatchDGAdaptLabel, -1));
   PetscCall(PCRegister(PCVPATCHDG, PCCreate_VPatchDG));
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
+  PetscCall(VpNormRegister());
+  PetscCall(KSPRegister(KSPVPATCHDGFCG, KSPCreate_VPatchDGFCG));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));
   PetscCall(VpRegisterFactors());
   PetscCall(VpRegisterAssembledPCs());

@@ -286,8 +286,9 @@ class MetricCell(Kernel):
 
     def faults(self, shape):
         yield from super().faults(shape)
-        if shape["side"] < 2 * shape["plane"] or shape["plane"] < (self.n - 1) * shape["pitch"] + self.n:
-            yield "planes of numbers lie on each other"
+        n, sy, pitch = self.n, shape["sy"], shape["pitch"]
+        if min(sy, pitch) < n or shape["sz"] < (n - 1) * sy + n or shape["plane"] < (n - 1) * pitch + n or shape["side"] < 2 * shape["plane"]:
+            yield "values or planes lie on each other"
 
     def on_cells(self, apart, place):
         """Transactions of all threads, where place(line of the cell) is in the cell that begins at `apart` times its number."""

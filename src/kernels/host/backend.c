@@ -129,4 +129,5 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .scatter = VpHostScatter,
                                  .form_diagonal = VpHostFormDiagonal,
                                  .reciprocals = VpHostReciprocals,
-                                 .relax = VpHostRelax};
+                                 .relax = VpHostRelax,
+                                 .descend = VpHostDescend};

@@ -48,6 +48,7 @@ PetscErrorCode VpHostScatter(const VpNodeView *, const double *of_cell, const do
 PetscErrorCode VpHostFormDiagonal(const VpNodeView *, const VpNodeForm *, double *nodes);
 PetscErrorCode VpHostReciprocals(size_t n, double *x, double *one);
 PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
+PetscErrorCode VpHostDescend(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *square);
 
 /* y [last - first cells] = A x, or b - A x if b is not NULL, on cells [first, last). b begins with cell 0, y with cell `first`. */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);

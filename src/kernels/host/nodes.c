@@ -73,6 +73,20 @@ PetscErrorCode VpHostRelax(size_t n, PetscBool add, const double *step, const do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpHostDescend(size_t n, double alpha, const double *p, const double *c, double *x, double *r, double *square)
+{
+  double sum = 0;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < n; i++) {
+    x[i] += alpha * p[i];
+    r[i] -= alpha * c[i];
+    sum += r[i] * r[i];
+  }
+  *square = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* what the loop over nodes knows */
 typedef struct {
   const VpNodeView *view;

@@ -2,53 +2,8 @@
 #include "internal.h"
 #include "../fields/fields.h"
 #include <petsc/private/vecimpl.h>
-#include <petscdevice.h>
-
-/* Computes the inner products of x with n vectors y, or adds their multiples by a[n] if products is NULL, in one pass over memory. PETSc's
-   VecMDot(), VecNorm() and VecMAXPY() take two to four times as long on a GPU, and KSPs that orthogonalise wait for them. */
-static PetscErrorCode CombineVectors(Vec x, PetscInt n, const Vec y[], const PetscScalar a[], PetscScalar products[])
-{
-  const VpBackend    *backend = VpBackendFind("cuda");
-  VpValues            to, *from;
-  const PetscScalar **at;
-  PetscInt            rows;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(PetscMalloc2(n, &from, n, &at));
-  PetscCall(VpValuesGet(backend, x, products ? VP_READ : VP_READ_WRITE, &to));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(VpValuesGet(backend, y[i], VP_READ, &from[i]));
-    at[i] = from[i].at;
-  }
-  if (products) PetscCall(backend->mdot((size_t)rows, to.at, (int)n, at, products));
-  else PetscCall(backend->maxpy((size_t)rows, to.at, (int)n, a, at));
-  for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&from[i]));
-  PetscCall(VpValuesRestore(&to));
-  PetscCall(PetscFree2(from, at));
-  PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ComputeProducts(Vec x, PetscInt n, const Vec y[], PetscScalar products[])
-{
-  const MPI_Comm comm = PetscObjectComm((PetscObject)x);
-  PetscMPIInt    ranks;
-
-  PetscFunctionBegin;
-  PetscCall(CombineVectors(x, n, y, NULL, products));
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec y[])
-{
-  return CombineVectors(x, n, y, a, NULL);
-}
 
 #define PETSC_NORM "DMVPatchDGPetscNorm_C"
-#define LEAST_NORM 1e-140 /* Squares of smaller values may underflow, and those of large values overflow: PETSc's norm is taken. */
 
 static PetscErrorCode ComputeNorm(Vec x, NormType type, PetscReal *norm)
 {
@@ -56,9 +11,9 @@ static PetscErrorCode ComputeNorm(Vec x, NormType type, PetscReal *norm)
   PetscScalar square = 0;
 
   PetscFunctionBegin;
-  if (type == NORM_2 || type == NORM_FROBENIUS) PetscCall(ComputeProducts(x, 1, &x, &square));
+  if (type == NORM_2 || type == NORM_FROBENIUS) PetscCall(VpVecProducts(x, 1, &x, &square));
   *norm = PetscSqrtReal(PetscRealPart(square));
-  if (*norm > LEAST_NORM && !PetscIsInfOrNanReal(*norm)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*norm > VP_LEAST_NORM && !PetscIsInfOrNanReal(*norm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQueryFunction((PetscObject)x, PETSC_NORM, &own));
   PetscCall(own(x, type, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,19 +50,16 @@ static PetscErrorCode DuplicateVector(Vec v, Vec *copy)
 /* Replaces the vector operations of KSPs by the backend's on GPUs. */
 static PetscErrorCode SetDeviceOps(Vec v)
 {
-  const VpBackend *cuda = VpBackendFind("cuda");
-  PetscBool        device;
+  const VpBackend *backend;
 
   PetscFunctionBegin;
-  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &device, VECSEQCUDA, VECMPICUDA, ""));
-  if (device) PetscCall(cuda->available(&device));
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVecBackend(v, &backend));
+  if (!VpIsDevice(backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_NORM, v->ops->norm));
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_DUPLICATE, v->ops->duplicate));
   v->ops->norm = ComputeNorm;
-  v->ops->mdot = v->ops->mtdot = ComputeProducts;
-  v->ops->maxpy = AddMultiples;
+  v->ops->mdot = v->ops->mtdot = VpVecProducts;
+  v->ops->maxpy = VpVecAddMultiples;
   v->ops->duplicate = DuplicateVector;
   PetscCall(AllocateSmall(v));
   PetscFunctionReturn(PETSC_SUCCESS);

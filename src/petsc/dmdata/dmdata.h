@@ -246,3 +246,9 @@ PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *);
 /* columns [first, first + n). Requires: the access is not VP_WRITE, because other values may lie between columns. */
 PetscErrorCode VpValuesGetColumns(const VpBackend *, Mat dense, PetscInt first, PetscInt n, VpAccess, VpValues *);
 PetscErrorCode VpValuesRestore(VpValues *);
+/* combine.c: the backend where a vector has its values. The following work there, in one pass over memory. */
+PetscErrorCode VpVecBackend(Vec, const VpBackend **);
+PetscErrorCode VpVecProducts(Vec x, PetscInt n, const Vec y[], PetscScalar products[]); /* as VecMDot() */
+PetscErrorCode VpVecAddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec y[]);    /* as VecMAXPY() */
+#define VP_LEAST_NORM 1e-140 /* Squares of smaller values may underflow, and those of large values overflow: PETSc's norm is taken then. */
+PetscErrorCode VpVecDescend(PetscScalar alpha, Vec p, Vec c, Vec x, Vec r, PetscReal *norm); /* x += alpha p, r -= alpha c; norm of r */

@@ -126,8 +126,8 @@ PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
    true residual of the solution, which stalls near cond(A) 6e-8. auto chooses single precision for KSPs in which both agree, and double
    precision for all others.
 
-   auto chooses single for `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`,
-   `KSPFBCGSR` and `KSPQMRCGS`. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`), it also chooses single for `KSPCG`, `KSPNASH`,
+   auto chooses single for `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPVPATCHDGFCG`,
+   `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and `KSPQMRCGS`. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`), it also chooses single for `KSPCG`, `KSPNASH`,
    `KSPSTCG` and `KSPGLTR`.
 
    auto chooses double for `KSPPREONLY` and for KSPs that are part of a preconditioner (`PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...). A KSP that is

@@ -68,7 +68,7 @@ static PetscErrorCode EstimateMissing(KSP ksp, Vec b, Vec x, Missing *missing)
 
    The test costs nothing until the residual has converged. From then on it costs a product with A and an application of B per iteration,
    and it needs three vectors. The options of `KSPConvergedDefault()`, for instance -ksp_converged_use_initial_residual_norm, do not apply:
-   rtol always refers to the norm of b. `KSPCG` and `KSPFCG` provide this norm at no cost as `KSP_NORM_NATURAL`.
+   rtol always refers to the norm of b. `KSPCG`, `KSPFCG` and `KSPVPATCHDGFCG` provide this norm at no cost as `KSP_NORM_NATURAL`.
 
 .seealso: `PCVPATCHDG`, `KSPSetConvergenceTest()`, `KSPSetNormType()`
 @*/
@@ -148,8 +148,8 @@ static const char *FindRemedy(KSP ksp, PetscReal missing)
   const char *type = ((PetscObject)ksp)->type_name;
 
   if (missing <= MUCH * ksp->rtol || IsEnergy(ksp)) return "a smaller";
-  return !strcmp(type, KSPCG) || !strcmp(type, KSPFCG) ? "-%sksp_norm_type natural, or a smaller"
-                                                       : "-%svpatchdg_converged energy, or a smaller";
+  return !strcmp(type, KSPCG) || !strcmp(type, KSPFCG) || !strcmp(type, KSPVPATCHDGFCG) ? "-%sksp_norm_type natural, or a smaller"
+                                                                                        : "-%svpatchdg_converged energy, or a smaller";
 }
 
 PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)

@@ -6,13 +6,14 @@
    double precision. */
 #include "pcbase.h"
 
-static const char *const keeping[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPFGMRES, KSPPIPEFGMRES, KSPGCR,  KSPFCG,  KSPBICG, KSPFBCGS,
-                                      KSPFBCGSR,     KSPQMRCGS,    KSPCG,     KSPNASH,       KSPSTCG, KSPGLTR, NULL};
+static const char *const keeping[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPFGMRES, KSPPIPEFGMRES, KSPGCR,  KSPFCG,  KSPBICG,        KSPFBCGS,
+                                      KSPFBCGSR,     KSPQMRCGS,    KSPCG,     KSPNASH,       KSPSTCG, KSPGLTR, KSPVPATCHDGFCG, NULL};
 static const char *const symmetric[] = {KSPCG,       KSPNASH,    KSPSTCG, KSPGLTR,   KSPGROPPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
                                         KSPPIPEPRCG, KSPPIPECG2, KSPQCG,  KSPMINRES, KSPSYMMLQ,  KSPCR,     KSPPIPECR,   NULL};
 
 /* KSPs that keep A x of the vectors that make x, or compute the residual anew: the preconditioner may change from step to step. */
-static const char *const flexible[] = {KSPRICHARDSON, KSPFGMRES, KSPPIPEFGMRES, KSPGCR, KSPPIPEGCR, KSPFCG, KSPPIPEFCG, NULL};
+static const char *const flexible[] = {KSPRICHARDSON, KSPFGMRES,  KSPPIPEFGMRES,  KSPGCR, KSPPIPEGCR,
+                                       KSPFCG,        KSPPIPEFCG, KSPVPATCHDGFCG, NULL};
 
 static PetscBool IsAmong(const char *const types[], KSPType type)
 {

@@ -127,6 +127,9 @@ PetscErrorCode VpPCBaseMeet(PC, KSP);
 PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* The same into a given vector r. */
 PetscErrorCode VpPCBaseEnterInto(PC, VpVector r, VpOperator, Vec f, Vec x, PetscReal *norm);
+/* Says the norm of a vector, which enters without computing it as long as it does not change. */
+PetscErrorCode VpNormRegister(void);
+PetscErrorCode VpNormSet(Vec, PetscReal norm);
 /* z = M r (add: z += M r) for the vector that has entered */
 PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* Sets the problem's exponent. Ensures: an error if single precision cannot represent the problem's numbers. prefix: "pc_vpatchdg" */

@@ -18,6 +18,29 @@ static PetscReal NextFactor(PetscReal factor, PetscReal norm)
   return abs(e) <= NEAR ? factor : ldexp(1, PetscMax(-LIMIT, PetscMin(LIMIT, now - e)));
 }
 
+static PetscInt norm_key;
+
+PetscErrorCode VpNormRegister(void)
+{
+  return PetscObjectComposedDataRegister(&norm_key);
+}
+
+PetscErrorCode VpNormSet(Vec v, PetscReal norm)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposedDataSetReal((PetscObject)v, norm_key, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own caches of norms cannot be written. */
+static PetscErrorCode FindNorm(Vec v, PetscBool *known, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  PetscCall(VecNormAvailable(v, NORM_2, known, norm));
+  if (!*known) PetscCall(PetscObjectComposedDataGetReal((PetscObject)v, norm_key, *norm, *known));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* *factor: for f - A x, if it is known without computing the norm; otherwise 0 */
 static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscReal *factor)
 {
@@ -28,7 +51,7 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
   *factor = x ? inverse->factor : 0;
   if (inverse->wide && *factor == 0) *factor = 1;
   if (x) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecNormAvailable(f, NORM_2, &known, &norm));
+  PetscCall(FindNorm(f, &known, &norm));
   if (known && norm > 0 && !PetscIsInfOrNanReal(norm)) *factor = NextFactor(1, norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
