@@ -22,25 +22,30 @@ typedef struct {
   const REAL *beyond[W];  /* values of the cells beyond */
 } Halo;
 
+/* t = V and Q of W cells at an end of a line, from its values there, which are `stride` apart. trace: [V, Q][nt] */
+INLINE void LineTraces(const REAL *trace, const int nt, const V *values, int stride, V t[2])
+{
+  t[0] = t[1] = (V){0};
+  UNROLL (int i = 0; i < nt; i++) {
+    t[0] += trace[i] * values[i * stride];
+    t[1] += trace[nt + i] * values[i * stride];
+  }
+}
+
 /* v -= what a halo adds to A x of the W cells. Value i of a cell is at v[at[i]], or at v[i] if at is NULL. Values are `stride` apart along
    the side's normal. u [n^dim]: scratch */
 INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, const int at[], int stride, V u[], V v[])
 {
-  const int   first = VpLineSide(n, halo->side % 2), fast = VpLineStride(halo->side / 2, n, n * n), nt = VpThinLayers(n, DIM);
-  const REAL *trace = halo->trace;
-  V           g[2][VP_MAX_N];
+  const int first = VpLineSide(n, halo->side % 2), fast = VpLineStride(halo->side / 2, n, n * n), nt = VpThinLayers(n, DIM);
+  V         g[2][VP_MAX_N];
 
   for (int k = 0; k < 2; k++) LoadLanes(n, halo->line, first + k * n, g[k]);
   LoadSide(view, n, halo->from, halo->beyond, u);
   for (int f = 0; f < Power(n) / n; f++) {
     const int start = VpLineStart(n, fast, f); /* the line in a cell */
-    V        *to = v + (at ? at[start] : start), t[2] = {{0}, {0}};
-    const V  *values = u + start + view->first[halo->from % 2] * fast;
+    V        *to = v + (at ? at[start] : start), t[2];
 
-    UNROLL (int i = 0; i < nt; i++) {
-      t[0] += trace[i] * values[i * fast];
-      t[1] += trace[nt + i] * values[i * fast];
-    }
+    LineTraces(halo->trace, nt, u + start + view->first[halo->from % 2] * fast, fast, t);
     UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - g[0][i] * t[0] - g[1][i] * t[1];
   }
 }

@@ -1,6 +1,6 @@
 /* Sweeps one colour, W patches at a time, one per lane. A patch is an array [m]^dim of lanes, m = 2 n, x fastest. */
-#include "halo.h"
 #include "invert.h"
+#include "ownpatch.h"
 
 #define CELL(n) ((n) * (n) * (DIM == 3 ? (n) : 1))
 
@@ -16,6 +16,8 @@ typedef struct {
   int                at[CORNERS][VALUES]; /* index in the patch of value i of the cell at position p */
   REAL              *turned;              /* [W][n^dim] values in the directions of others, scratch */
   XColumns           X[2];                /* last made for lower and for upper cells of patches along x */
+  UnitLines          unit;                /* if the view has them */
+  V                 *own;                 /* [m]^dim values of patches, scratch */
 } Sweep;
 
 INLINE int BufferNumber(const Sweep *s, int32_t cell)
@@ -149,6 +151,71 @@ INLINE void StoreTurned(const Sweep *s, const int n, const int32_t j[W], int p, 
   }
 }
 
+/* Finds the lines along d through the cells at position p of W patches, which are lower ones, and through those above. u [n^dim]: scratch */
+INLINE void FindOwnLines(const Sweep *s, const int n, int32_t cell[CORNERS][W], int p, int d, V u[], OwnLines *own)
+{
+  REAL a[2][W], H[3][W], outside[2][4][W] = {{{0}}};
+
+  for (int side = 0; side < 2; side++) {
+    const REAL *beyond[W];
+
+    for (int l = 0; l < W; l++) {
+      const int32_t here = cell[p | side << d][l], c = Neighbor(s, here, 2 * d + side);
+
+      a[side][l] = H[2 * side][l] = CoefficientOf(s->view, here, d);
+      beyond[l] = zero_cell;
+      if (c < 0) {
+        for (int i = 0; i < 4; i++) outside[side][i][l] = (REAL)s->view->outside[d][side][i];
+      } else if (s->mode == VP_MODE_LOCAL) H[2 * side][l] = 0;
+      else {
+        H[2 * side][l] = HarmonicMean(a[side][l], CoefficientOf(s->view, c, d));
+        beyond[l] = CurrentValues(s, n, c);
+      }
+    }
+    FindBeyond(s->view, n, d, side, beyond, u, own);
+    own->a[side] = Load(a[side]);
+    for (int i = 0; i < 4; i++) own->outside[side][i] = Load(outside[side][i]);
+  }
+  for (int l = 0; l < W; l++) H[1][l] = HarmonicMean(a[0][l], a[1][l]);
+  for (int i = 0; i < 3; i++) own->H[i] = Load(H[i]);
+}
+
+/* whether W patches can compute A x together: cells have one size, no level ends beside them, and no cell is turned */
+INLINE int HaveUnit(const Sweep *s, int32_t cell[CORNERS][W])
+{
+  int ends = !s->view->unit || s->view->turn;
+
+  for (int p = 0; p < CORNERS && !ends; p++) {
+    for (int d = 0; d < DIM; d++) {
+      for (int l = 0; l < W; l++) ends |= Neighbor(s, cell[p][l], 2 * d + (p >> d & 1)) == VP_LEVEL_END;
+    }
+  }
+  return !ends;
+}
+
+/* v -= A x on W patches. u [n^dim]: scratch */
+INLINE void SubtractOwn(Sweep *s, const int n, int32_t cell[CORNERS][W], V u[], V v[])
+{
+  const REAL reaction = (REAL)s->view->reaction;
+
+  for (int p = 0; p < CORNERS; p++) {
+    const REAL *x[W];
+
+    for (int l = 0; l < W; l++) x[l] = CurrentValues(s, n, cell[p][l]);
+    LoadCells(Power(n), 0, Power(n), x, s->at[p], s->own);
+  }
+  for (int d = 0; d < DIM; d++) {
+    for (int p = 0; p < CORNERS; p++) {
+      OwnLines own;
+
+      if (p >> d & 1) continue;
+      FindOwnLines(s, n, cell, p, d, u, &own);
+      SubtractLines(s->view, n, &s->unit, &own, d, s->at[p], s->own, v);
+    }
+  }
+  for (int i = 0; reaction > 0 && i < Power(2 * n); i++) v[i] -= reaction * s->own[i];
+}
+
 /* Lists what patches j[0..W) read and write, to prefetch it. Longer cells need no prefetch, and would not fit into the cache next to the
    patches at work. */
 INLINE void ListAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ahead)
@@ -175,23 +242,27 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
   const int            turned = AreTurned(s, j);
   const VpResidualMode mode = ModeOf(s, j, turned);
   const int            N = Power(n), residual = mode == VP_MODE_CORRECT || mode == VP_MODE_LOCAL;
+  int32_t              cell[CORNERS][W];
   Ahead                ahead;
 
   for (int p = 0; p < CORNERS; p++) {
+    for (int l = 0; l < W; l++) cell[p][l] = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
+  }
+  const int own = residual && HaveUnit(s, cell);
+  for (int p = 0; p < CORNERS; p++) {
     const REAL *b[W];
-    int32_t     cell[W];
 
     for (int l = 0; l < W; l++) {
-      cell[l] = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
-      b[l] = s->b + (size_t)cell[l] * (size_t)N;
-      if (!residual) continue;
+      b[l] = s->b + (size_t)cell[p][l] * (size_t)N;
+      if (!residual || own) continue;
       b[l] = r + l * N;
-      CellResidual(s, n, cell[l], p, r + l * N);
+      CellResidual(s, n, cell[p][l], p, r + l * N);
     }
     if (turned) TurnCells(s, n, j, p, b);
     LoadCells(N, 0, N, b, s->at[p], v);
-    for (int d = 0; d < DIM && mode == VP_MODE_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
+    for (int d = 0; d < DIM && mode == VP_MODE_REPLACE; d++) SubtractBeyond(s, n, j, cell[p], p, d, u, v);
   }
+  if (own) SubtractOwn(s, n, cell, u, v);
   ListAhead(s, n, next, &ahead);
   InvertPatches(s->patches, n, j, solver, &ahead, v);
   for (int p = 0; p < CORNERS; p++) {
@@ -199,9 +270,8 @@ INLINE void SolvePatches(Sweep *s, const int n, const int32_t j[W], const int32_
     REAL       *x[W];
 
     for (int l = 0; l < W; l++) {
-      const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
-      old[l] = CurrentValues(s, n, cell);
-      x[l] = NextValues(s, n, cell);
+      old[l] = CurrentValues(s, n, cell[p][l]);
+      x[l] = NextValues(s, n, cell[p][l]);
     }
     if (turned) StoreTurned(s, n, j, p, v, old, x, r);
     else StoreCells(N, v, s->at[p], mode == VP_MODE_REPLACE ? NULL : old, x);
@@ -214,6 +284,7 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
 
   PetscFunctionBegin;
   PetscCall(CheckTraces(s->view, n, 0));
+  if (s->view->unit) FindUnitLines(s->view, n, &s->unit);
   for (int p = 0; p < CORNERS; p++) {
     for (int i = 0; i < Power(n); i++) {
       const int ix = i % n + (p & 1) * n, iy = i / n % n + (p >> 1 & 1) * n, iz = i / (n * n) + (p >> 2) * n;
@@ -261,9 +332,9 @@ INLINE void CollectCurrent(const VpPatchView *patches, const int n, int32_t coun
                                                     int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
-    V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
+    V      u[CELL(N)], v[CELL(2 * N)], own[CELL(2 * N)], lanes[DIM][2][M2]; \
     REAL   r[W * CELL(N)], turned[W * CELL(N)], inverse[CELL(2 * N)]; \
-    Sweep  s = {.view = view, .patches = patches, .mode = mode, .done = done, .b = b, .x = {x[0], x[1]}, .turned = turned}; \
+    Sweep  s = {.view = view, .patches = patches, .mode = mode, .done = done, .b = b, .x = {x[0], x[1]}, .turned = turned, .own = own}; \
     Solver solver = {.contract = Contract##k, .inverse = inverse}; \
     for (int d = 0; d < DIM; d++) { \
       for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \
