@@ -103,8 +103,8 @@ typedef struct {
   const double  *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */
   const double  *weight;    /* [n] roots of the points' weights along a direction */
   const double  *flux[6];   /* [side] [place of its cells where a flux is given][n^(dim-1)] by what fluxes are multiplied there */
-  int32_t        traced;    /* the cells that have `traces`: nown, or all local ones where sides hang */
-  double        *traces;    /* [traced][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
+  int32_t        traced;    /* on adaptive meshes the cells that have `traces`, all that A x reads; else 0 */
+  double        *traces;    /* [traced, or VpTracedAtOnce][2 dim][V, F][n^(dim-1)] of x, scratch; NULL on a device */
   const int32_t *first;     /* [hang.n] the first part of a side that hangs: a coarse one has 2^(dim-1) parts, a fine one has 1 */
   const double  *part;      /* [parts][VpMetricRows + 1][n^(dim-1)] H of the coarse cell, then sigma, at the points of a fine side */
   const double  *half;      /* [2 halves][n][n] row q: from coefficients along a coarse side to those along its half */
@@ -113,6 +113,15 @@ typedef struct {
 VP_SIZE int VpMetricRows(int dim, int components)
 {
   return components > dim ? dim : 1;
+}
+/* how many cells have traces at once: a power of two, with 2^16 numbers at most, which stay in a cache */
+VP_SIZE int VpTracedAtOnce(int dim, int n)
+{
+  const int numbers = 4 * dim * (dim == 3 ? n * n : n);
+  int       cells = 1;
+
+  while (2 * cells * numbers <= 1 << 16) cells *= 2;
+  return cells;
 }
 VP_SIZE int VpMetricShape(int dim, int components)
 {

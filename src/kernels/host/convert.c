@@ -1,8 +1,8 @@
 /* Converts between outer vectors (double precision, outer basis) and vectors of a level. */
 #include "rows.h"
 
-/* Converts FEW cells at a time. If sides hang, it converts as many cells as have MOST_VALUES values, because lanes work on sides of the
-   same kind. */
+/* Converts FEW cells at a time. If sides hang, or a coefficient is given at points, it converts as many cells as have MOST_VALUES
+   values, because lanes work on sides of the same kind, and traces of cells in between are found once. */
 enum { FEW = 8, MOST_VALUES = 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
 _Static_assert(FEW *VALUES <= MOST_VALUES, "FEW cells fit");
 
@@ -42,7 +42,7 @@ INLINE void DivideByRoot(const VpMetricView *m, const int n, int32_t first, int 
 INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
                        const double *ghost, const double *f, REAL *b, double *norm2)
 {
-  const int chunk = x && outer->hang.n ? MOST_VALUES / Power(n) : FEW;
+  const int chunk = x && (outer->hang.n || outer->metric.components) ? MOST_VALUES / Power(n) : FEW;
   V         Tx[VP_MAX_N][VECTORS];
   REAL      narrow[MOST_VALUES];
   double    wide[MOST_VALUES], sum[SUMS] = {0};

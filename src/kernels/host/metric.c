@@ -56,8 +56,8 @@ INLINE void TakeCellTerms(const VpMetricView *m, const Tables *T, const int n, i
   }
 }
 
-/* of the cells [first, last); x begins with the first one */
-INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int32_t first, int32_t last, const REAL *x)
+/* the traces of the cells [first, last); x and traces begin with the first one */
+INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int32_t first, int32_t last, const REAL *x, REAL *traces)
 {
   for (int32_t cell = first; cell < last; cell++) {
     const int32_t at = NumberOf(m, cell);
@@ -70,19 +70,50 @@ INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int3
     ROLL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
       FindSideNumbers(m, n, at, side, &s);
       TakeFlux(T, n, IsFull(m), &s, end[side]);
-      StoreTraces(n, end[side], m->traces + ((size_t)cell * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n));
+      StoreTraces(n, end[side], traces + ((size_t)(cell - first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n));
     }
   }
 }
 
-/* V and F of the cells beyond a side, at the points there. Where ghosts are numbered by sides, one has those of its side, packed in the
-   order of the own cell's points. */
-INLINE const REAL *TracesThere(const VpView *view, const int n, int32_t cell, int side, int turn, const REAL *ghost)
+/* t = V and F of own cell `cell` on one side */
+INLINE void FindSideTraces(const VpMetricView *m, const Tables *T, const int n, int32_t cell, int side, const REAL *x, Traces t)
+{
+  Cell        z;
+  Traces      end[2];
+  SideNumbers s;
+
+  LoadScaled(m, n, NumberOf(m, cell), x + (size_t)cell * (size_t)Power(n), z);
+  TakeEnds(T, n, side / 2, z, end);
+  FindSideNumbers(m, n, NumberOf(m, cell), side, &s);
+  TakeFlux(T, n, IsFull(m), &s, end[side % 2]);
+  memcpy(t, end[side % 2], sizeof(Traces));
+}
+
+/* A x on the cells [first, last), whose traces are in the view. Those of other own cells are found when they are needed: on the whole mesh
+   they would not stay in a cache until the cells beyond read them. */
+typedef struct {
+  const VpView *view;
+  const Tables *T;
+  const REAL   *x, *ghost;
+  int32_t       first, last;
+} Piece;
+
+/* whether the view has the traces of all cells */
+INLINE int HasAllTraces(const VpMetricView *m)
+{
+  return m->traced > 0;
+}
+
+/* V and F of the cells beyond a side at the points there; made: memory for those that are not stored. Where ghosts are numbered by sides,
+   one has those of its side, packed in the order of the own cell's points. */
+INLINE const REAL *TracesThere(const Piece *piece, const int n, int32_t cell, int side, int turn, REAL made[2 * FACE])
 {
   static const REAL   nothing[2 * FACE];
+  const VpView       *view = piece->view;
   const VpMetricView *m = &view->metric;
   const int32_t       next = view->neighbor[(size_t)cell * SIDES + (size_t)side];
   const size_t        size = 2 * (size_t)FaceOf(n);
+  Traces              t;
 
   if (next == VP_HANGING) {
     const int32_t at = VpFaceAt(view->hang.n, view->hang.face, cell, side);
@@ -90,19 +121,24 @@ INLINE const REAL *TracesThere(const VpView *view, const int n, int32_t cell, in
     return view->hang.face[at].kind == VP_FACE_FINE ? m->parted + (size_t)m->first[at] * size : nothing;
   }
   if (next < 0) return nothing;
-  if (next >= m->traced) return ghost + (size_t)(next - view->nown) * (size_t)Power(n);
-  return m->traces + ((size_t)next * SIDES + (size_t)VpTurnSide(side, turn)) * size;
+  if (next >= piece->first && next < piece->last)
+    return m->traces + ((size_t)(next - piece->first) * SIDES + (size_t)VpTurnSide(side, turn)) * size;
+  if (next >= view->nown) return piece->ghost + (size_t)(next - view->nown) * (size_t)Power(n);
+  FindSideTraces(m, piece->T, n, next, VpTurnSide(side, turn), piece->x, t);
+  StoreTraces(n, t, made);
+  return made;
 }
 
-/* the same at the points of the side; turned: memory for them where the cell beyond is turned */
-INLINE const REAL *TracesBeyond(const VpView *view, const int n, int32_t cell, int side, const REAL *ghost, REAL turned[2 * FACE])
+/* the same at the points of the side. memory: for those that are not stored in this order */
+INLINE const REAL *TracesBeyond(const Piece *piece, const int n, int32_t cell, int side, REAL memory[2][2 * FACE])
 {
-  const int   turn = TurnOf(view, cell, side);
-  const REAL *there = TracesThere(view, n, cell, side, turn, ghost);
+  const VpView *view = piece->view;
+  const int     turn = TurnOf(view, cell, side);
+  const REAL   *there = TracesThere(piece, n, cell, side, turn, memory[0]);
 
-  if (!turn || view->neighbor[(size_t)cell * SIDES + (size_t)side] >= view->metric.traced) return there;
-  TurnTraces(n, turn, there, turned);
-  return turned;
+  if (!turn || (view->neighbor[(size_t)cell * SIDES + (size_t)side] >= view->nown && !HasAllTraces(&view->metric))) return there;
+  TurnTraces(n, turn, there, memory[1]);
+  return memory[1];
 }
 
 /* y += p V + r F of the test functions on a side, for numbers p and r at its points, which are overwritten */
@@ -112,44 +148,34 @@ INLINE void AddTests(const Tables *T, const int n, const int full, const int sid
   AddEnds(T, n, side, p, r, y);
 }
 
-/* Prefetches the traces that the next cell sees beyond a side. */
-INLINE void FetchBeyond(const VpView *view, const int n, int32_t cell, int side)
-{
-  const int32_t next = view->neighbor[(size_t)PetscMin(cell + 1, view->nown - 1) * SIDES + (size_t)side];
-  const size_t  size = 2 * (size_t)FaceOf(n);
-
-  if (next >= 0 && next < view->metric.traced) Fetch(view->metric.traces + ((size_t)next * SIDES + (size_t)(side ^ 1)) * size, (int)size);
-}
-
 /* Adds a side's terms to y. at: as in the metric's arrays */
-INLINE void AddSideTerms(const VpView *view, const Tables *T, const int n, int32_t cell, int32_t at, int side, const REAL *ghost, V y[])
+INLINE void AddSideTerms(const Piece *piece, const int n, int32_t cell, int32_t at, int side, V y[])
 {
-  const VpMetricView *m = &view->metric;
-  REAL                turned[2 * FACE];
-  Traces              own, other;
-  Side                sigma, p, r;
+  const VpMetricView *m = &piece->view->metric;
+  const REAL         *own = m->traces + ((size_t)(cell - piece->first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n);
+  REAL                memory[2][2 * FACE];
+  Side                p, r;
   SideNumbers         s;
 
-  FetchBeyond(view, n, cell, side);
   FindSideNumbers(m, n, at, side, &s);
-  FindSigma(n, &s, sigma);
-  LoadTraces(n, m->traces + ((size_t)cell * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n), own);
-  LoadTraces(n, TracesBeyond(view, n, cell, side, ghost, turned), other);
-  FaceForm(n, sigma, own, other, p, r);
-  AddTests(T, n, IsFull(m), side, &s, p, r, y);
+  SideForm(n, &s, own, TracesBeyond(piece, n, cell, side, memory), p, r);
+  AddTests(piece->T, n, IsFull(m), side, &s, p, r, y);
 }
 
-/* Finds the traces that own cells see: own ones, and when ghosts are there, those of ghosts and of coarse cells on fine sides. */
+/* Finds all traces, those of ghosts and of coarse cells on fine sides too, where the view has memory for them. */
 INLINE PetscErrorCode FindAllTraces(const VpView *view, const int n, const REAL *x, VpGhosts ghosts)
 {
-  const VpHangView *hang = &view->hang;
-  Tables            T;
+  const VpMetricView *m = &view->metric;
+  const VpHangView   *hang = &view->hang;
+  const size_t        size = SIDES * 2 * (size_t)FaceOf(n);
+  Tables              T;
 
   PetscFunctionBegin;
-  FindTables(&view->metric, n, &T);
-  FindTraces(&view->metric, &T, n, 0, view->nown, x);
+  if (!HasAllTraces(m)) PetscFunctionReturn(PETSC_SUCCESS);
+  FindTables(m, n, &T);
+  FindTraces(m, &T, n, 0, view->nown, x, m->traces);
   PetscCall(VpArrive(ghosts));
-  if (view->metric.traced > view->nown) FindTraces(&view->metric, &T, n, view->nown, view->metric.traced, ghosts.values);
+  FindTraces(m, &T, n, view->nown, m->traced, ghosts.values, m->traces + (size_t)view->nown * size);
   for (int32_t at = 0; at < hang->n && hang->face[at].cell[0] < view->nown; at++) FindPartTraces(view, &T, n, at, x, ghosts.values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,25 +188,45 @@ INLINE void SubtractFrom(const int n, const REAL *cell, V v[])
   }
 }
 
+/* y = A x, or b - A x, on the cells [first, last) of a piece; y begins with cell `first` */
+INLINE void ApplyToPiece(const Piece *piece, const int n, int32_t first, int32_t last, const REAL *b, REAL *y)
+{
+  const VpMetricView *m = &piece->view->metric;
+  Cell                z, sum;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    const int32_t at = NumberOf(m, cell);
+    const size_t  own = (size_t)cell * (size_t)Power(n);
+
+    LoadScaled(m, n, at, piece->x + own, z);
+    TakeCellTerms(m, piece->T, n, at, z, sum);
+    ROLL (int side = 0; side < SIDES; side++) AddSideTerms(piece, n, cell, at, side, sum);
+    Scale(m, n, at, sum);
+    if (b) SubtractFrom(n, b + own, sum);
+    StoreRows(n, CellRows(n), sum, y + (size_t)(cell - first) * (size_t)Power(n));
+  }
+}
+
+/* x and b begin with cell 0, y with cell `first` */
 INLINE void ApplyToCells(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b,
                          REAL *y)
 {
   const VpMetricView *m = &view->metric;
   const VpHangView   *hang = &view->hang;
+  const size_t        N = (size_t)Power(n);
+  const int32_t       most = VpTracedAtOnce(DIM, n);
   Tables              T;
-  Cell                z, sum;
+  Piece               piece = {.view = view, .T = &T, .x = x, .ghost = ghost, .last = m->traced};
 
   FindTables(m, n, &T);
-  for (int32_t cell = first; cell < last; cell++) {
-    const int32_t at = NumberOf(m, cell);
-    const size_t  own = (size_t)cell * (size_t)Power(n);
-
-    LoadScaled(m, n, at, x + own, z);
-    TakeCellTerms(m, &T, n, at, z, sum);
-    ROLL (int side = 0; side < SIDES; side++) AddSideTerms(view, &T, n, cell, at, side, ghost, sum);
-    Scale(m, n, at, sum);
-    if (b) SubtractFrom(n, b + own, sum);
-    StoreRows(n, CellRows(n), sum, y + (size_t)(cell - first) * (size_t)Power(n));
+  for (int32_t from = first, to = last; from < last; from = to, to = last) {
+    if (!HasAllTraces(m)) { /* Aligned pieces are cubes, which have the fewest sides. */
+      to = PetscMin(last, from + most - (int32_t)((view->position + from) % most));
+      piece.first = from;
+      piece.last = to;
+      FindTraces(m, &T, n, from, to, x + (size_t)from * N, m->traces);
+    }
+    ApplyToPiece(&piece, n, from, to, b, y + (size_t)(from - first) * N);
   }
   for (int32_t at = VpFirstFace(hang->n, hang->face, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
     if (hang->face[at].kind == VP_FACE_COARSE) AddCoarseSide(view, &T, n, at, first, b ? -1 : 1, y);
@@ -196,19 +242,14 @@ INLINE void PackSides(const VpView *view, const int n, int32_t count, const int3
 
   FindTables(m, n, &T);
   for (int32_t i = 0; i < count; i++) {
-    const int32_t cell = list[i] / SIDES, side = list[i] % SIDES, at = NumberOf(m, cell);
-    Cell          z;
-    Traces        end[2];
-    SideNumbers   s;
+    const int32_t cell = list[i] / SIDES, side = list[i] % SIDES;
+    Traces        t;
 
-    LoadScaled(m, n, at, x + (size_t)cell * (size_t)Power(n), z);
-    TakeEnds(&T, n, side / 2, z, end);
-    FindSideNumbers(m, n, at, side, &s);
-    TakeFlux(&T, n, IsFull(m), &s, end[side % 2]);
+    FindSideTraces(m, &T, n, cell, side, x, t);
     if (TurnOf(view, cell, side)) {
-      for (int k = 0; k < 2; k++) TurnPoints(n, TurnOf(view, cell, side), end[side % 2][k], end[side % 2][k]);
+      for (int k = 0; k < 2; k++) TurnPoints(n, TurnOf(view, cell, side), t[k], t[k]);
     }
-    StoreTraces(n, end[side % 2], to + (size_t)i * size);
+    StoreTraces(n, t, to + (size_t)i * size);
   }
 }
 

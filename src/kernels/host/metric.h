@@ -44,11 +44,15 @@ INLINE void LoadRows(const int n, const int rows, const REAL *p, V v[])
     UNROLL (int c = 0; c < Vectors(n); c++) v[r * Vectors(n) + c] = LoadRow(p + r * n, n, c);
   }
 }
+/* Rows come in order, and what a vector has beyond its row is overwritten by the next one: stores of a part of a vector are slow. */
 INLINE void StoreRows(const int n, const int rows, const V v[], REAL *p)
 {
-  ROLL (int r = 0; r < rows; r++) {
-    UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(p + r * n, n, c, v[r * Vectors(n) + c]);
+  const int last = rows - 1;
+
+  ROLL (int r = 0; r < last; r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) Store(p + r * n + c * W, v[r * Vectors(n) + c]);
   }
+  UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(p + last * n, n, c, v[last * Vectors(n) + c]);
 }
 /* place of number i of rows of n among the lanes of their vectors */
 INLINE int LaneOf(const int n, int i)
@@ -105,16 +109,15 @@ INLINE void Contract(const int n, const int rows, const int d, const int transpo
     const int start = VpLineStart(n, stride, line);
 
     UNROLL (int c = 0; c < Vectors(n); c++) {
-      V t[VP_MAX_N];
+      V t[VP_MAX_N], s[VP_MAX_N];
 
       UNROLL (int i = 0; i < n; i++) t[i] = from[(start + i * stride) * Vectors(n) + c];
       UNROLL (int q = 0; q < n; q++) {
-        V *out = to + (start + q * stride) * Vectors(n) + c,
-          s = adds ? *out + M->A[transposed ? q : q * n] * t[0] : M->A[transposed ? q : q * n] * t[0];
-
-        UNROLL (int i = 1; i < n; i++) s += M->A[transposed ? i * n + q : q * n + i] * t[i];
-        *out = s;
+        s[q] = M->A[transposed ? q : q * n] * t[0];
+        if (adds) s[q] += to[(start + q * stride) * Vectors(n) + c];
+        UNROLL (int i = 1; i < n; i++) s[q] += M->A[transposed ? i * n + q : q * n + i] * t[i];
       }
+      UNROLL (int q = 0; q < n; q++) to[(start + q * stride) * Vectors(n) + c] = s[q];
     }
   }
 }
@@ -218,7 +221,6 @@ INLINE void FindPartNumbers(const VpMetricView *m, const int n, int32_t part, Si
 INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
 {
   ROLL (int r = 0; r < SideRows(n); r++) {
-    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(s->beyond + r * n, n, c, SIDES * FaceOf(n));
     UNROLL (int c = 0; c < Vectors(n); c++)
       sigma[r * Vectors(n) + c] = LoadRow(s->beyond + r * n, n, c) + s->penalty * LoadRow(s->H[0] + r * n, n, c);
   }
@@ -338,6 +340,24 @@ INLINE void FaceForm(const int n, const V sigma[], Traces own, Traces other, V p
 
     p[i] = sigma[i] * jump - (own[1][i] - other[1][i]) / 2;
     r[i] = -jump / 2;
+  }
+}
+
+/* the same on a side with the numbers s, for traces as they are stored */
+INLINE void SideForm(const int n, const SideNumbers *s, const REAL *own, const REAL *other, V p[], V r[])
+{
+  const int size = FaceOf(n);
+
+  ROLL (int row = 0; row < SideRows(n); row++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      const int at = row * n;
+      const V   sigma = LoadRow(s->beyond + at, n, c) + s->penalty * LoadRow(s->H[0] + at, n, c);
+      const V   jump = LoadRow(own + at, n, c) - LoadRow(other + at, n, c);
+
+      FetchRow(s->beyond + at, n, c, SIDES * size);
+      p[row * Vectors(n) + c] = sigma * jump - (LoadRow(own + size + at, n, c) - LoadRow(other + size + at, n, c)) / 2;
+      r[row * Vectors(n) + c] = -jump / 2;
+    }
   }
 }
 

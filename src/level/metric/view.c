@@ -96,6 +96,18 @@ static PetscErrorCode PlaceNumbers(VpLevel level, VpMetric metric)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ReserveTraces(VpLevel level)
+{
+  VpMetricView *m = &level->view.metric;
+  const int     dim = level->mesh->dim, n = level->basis.n;
+  const size_t  cells = (size_t)(m->traced ? m->traced : PetscMin(level->mesh->nown, VpTracedAtOnce(dim, n)));
+
+  PetscFunctionBegin;
+  PetscCall(VpArraysReserve(&level->arrays, cells * (size_t)(4 * dim) * VpLevelValues(level) / (size_t)n * level->real, "traces",
+                            (void **)&m->traces));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
 {
   VpMetricView *m = &level->view.metric;
@@ -115,9 +127,8 @@ PetscErrorCode VpLevelPlaceMetric(VpLevel level, VpMetric metric)
   PetscCall(PlaceNumbers(level, metric));
   for (size_t side = 0; side < 2 * dim; side++)
     PetscCall(VpLevelPlaceMeshArray(level, metric->flux[side], (size_t)metric->nflux[side] * face, "fluxes at points", &m->flux[side]));
-  m->traced = VpMeshIsAdaptive(level->mesh) ? level->mesh->nface : level->mesh->nown;
-  if (!VpIsDevice(level->backend))
-    PetscCall(VpArraysReserve(&level->arrays, (size_t)m->traced * 4 * dim * face * level->real, "traces", (void **)&m->traces));
+  m->traced = VpMeshIsAdaptive(level->mesh) ? level->mesh->nface : 0;
+  if (!VpIsDevice(level->backend)) PetscCall(ReserveTraces(level));
   VpMetricBasisFill(&level->basis, &t);
   if (metric->first) PetscCall(PlaceParts(level, metric, &t));
   PetscCall(VpArraysPlaceReals(&level->arrays, t.slope, n * n, "coefficient at points", (const void **)&m->slope));

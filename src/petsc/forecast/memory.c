@@ -95,13 +95,14 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* G, sides' numbers and traces; the map's root, reaction and nodes */
+/* G, sides' numbers and, where they are kept, traces; the map's root, reaction and nodes */
 void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size)
 {
   const int    dim = size->dim;
   const double side = (2 * dim + size->parts) / (size->degree + 1), stored = components + VpMetricRows(dim, components) * side;
+  const double kept = size->device || size->parts == 0 ? 0 : 2 * side;
 
-  size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + (size->device ? 1 : 3) * side + (mapped ? 2 + dim : 1);
+  size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + side + kept + (mapped ? 2 + dim : 1);
 }
 
 /* How trees meet, which every rank knows: VpDomain and VpTrees, and p4est's connectivity by vertices and sides, in 3D by edges, too. */
