@@ -1,5 +1,5 @@
 /* Orders of convergence on mapped cells, on boxes, and on trees that are turned, with a full matrix that varies; iterations of the
-   cycle. */
+   cycle. -slow: more maps and degrees, which take minutes */
 /* ranks: 1 2 */
 #include "support/problem.h"
 
@@ -115,11 +115,12 @@ static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const struct {
+typedef struct {
   PetscInt    dim, least, most; /* degrees */
   PetscInt    refine;
   const char *options;
-} rows[] = {
+} Row;
+static const Row rows[] = {
   {2, 1, 6, 2, ""},
   {2, 1, 6, 2, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .06"},
   {2, 1, 6, 2, "-dm_vpatchdg_map annulus -dm_vpatchdg_map_parameters 0.5,1,90 -dm_vpatchdg_boundary dirichlet,robin,dirichlet,dirichlet"},
@@ -136,32 +137,41 @@ static const struct {
    "dirichlet,robin,dirichlet,dirichlet,dirichlet,dirichlet"},
 };
 
-static PetscErrorCode errors_have_full_order(void)
+#define MAP(name, numbers) "-dm_vpatchdg_map " name " -dm_vpatchdg_map_parameters " numbers
+static const Row slow[] = {
+  {2, 7, 8, 1, MAP("sine", ".06")}, {2, 7, 8, 1, MAP("annulus", "0.5,1,90")}, {2, 1, 8, 2, MAP("bump", "2")},
+  {3, 4, 5, 0, MAP("sine", ".04")}, {3, 4, 5, 0, MAP("annulus", "1,1.5,60")}, {3, 1, 5, 1, MAP("torus", "90")},
+  {3, 1, 5, 1, MAP("bump", "2")},
+};
+
+static PetscErrorCode errors_have_full_order(const Row *row)
 {
   PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
-    for (PetscInt k = rows[i].least; k <= rows[i].most; k++) {
-      const PetscInt refine = rows[i].refine + (k < (rows[i].dim == 2 ? 6 : 3));
-      PetscReal      coarse[3], fine[3], order[3];
-      PetscInt       its;
+  for (PetscInt k = row->least; k <= row->most; k++) {
+    const PetscInt refine = row->refine + (k < (row->dim == 2 ? 6 : 3));
+    PetscReal      coarse[3], fine[3], order[3];
+    PetscInt       its;
 
-      PetscCall(Measure(rows[i].dim, k, refine, rows[i].options, coarse, &its));
-      PetscCall(Measure(rows[i].dim, k, refine + 1, rows[i].options, fine, &its));
-      for (int e = 0; e < 3; e++) order[e] = PetscLog2Real(coarse[e] / fine[e]);
-      TapOk((PetscBool)(order[0] > (PetscReal)k + 0.6 && order[1] > (PetscReal)k - 0.4 && (its < 60 || strstr(rows[i].options, "domain"))),
-            "errors_have_full_order, %dD Q%d %s: L2 %.2e order %.2f, gradient %.2e order %.2f, %d iterations", (int)rows[i].dim, (int)k,
-            rows[i].options, (double)fine[0], (double)order[0], (double)fine[1], (double)order[1], (int)its);
-      TapOk((PetscBool)(order[2] > (PetscReal)k - (rows[i].dim == 2 ? 0.4 : 0.9) && fine[2] > fine[1] && fine[2] < 10 * fine[1]),
-            "estimates_follow_the_error, %dD Q%d %s: %.2e order %.2f, %.1f times the error", (int)rows[i].dim, (int)k, rows[i].options,
-            (double)fine[2], (double)order[2], (double)(fine[2] / fine[1]));
-    }
+    PetscCall(Measure(row->dim, k, refine, row->options, coarse, &its));
+    PetscCall(Measure(row->dim, k, refine + 1, row->options, fine, &its));
+    for (int e = 0; e < 3; e++) order[e] = PetscLog2Real(coarse[e] / fine[e]);
+    TapOk((PetscBool)(order[0] > (PetscReal)k + 0.6 && order[1] > (PetscReal)k - 0.4 && (its < 60 || strstr(row->options, "domain"))),
+          "errors_have_full_order, %dD Q%d %s: L2 %.2e order %.2f, gradient %.2e order %.2f, %d iterations", (int)row->dim, (int)k,
+          row->options, (double)fine[0], (double)order[0], (double)fine[1], (double)order[1], (int)its);
+    TapOk((PetscBool)(order[2] > (PetscReal)k - (row->dim == 2 ? 0.4 : 0.9) && fine[2] > fine[1] && fine[2] < 10 * fine[1]),
+          "estimates_follow_the_error, %dD Q%d %s: %.2e order %.2f, %.1f times the error", (int)row->dim, (int)k, row->options,
+          (double)fine[2], (double)order[2], (double)(fine[2] / fine[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 TAP_MAIN()
 {
+  PetscBool all;
+
   PetscFunctionBeginUser;
-  PetscCall(errors_have_full_order());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-slow", &all));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows) && !all; i++) PetscCall(errors_have_full_order(&rows[i]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(slow) && all; i++) PetscCall(errors_have_full_order(&slow[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -90,6 +90,8 @@ class Case:
             self.maybe(0.3, "-pc_vpatchdg_colors", (1 << self.dim) - 1)
         else:
             self.maybe(0.12, "-dm_vpatchdg_basis", "gauss")
+        if "-dm_vpatchdg_map" in self.arguments or "-dm_vpatchdg_basis" in self.arguments:
+            self.maybe(0.5, "-fuzz_tensor", self.pick([1, self.dim, self.dim * (self.dim + 1) // 2]))
 
     def fit(self, nbox):
         """degree and number of refinements with at most as many unknowns as there may be"""

@@ -26,9 +26,17 @@ PetscErrorCode DrawVec(Vec);
    between 1 / range and range */
 PetscErrorCode DrawCoefficient(DM, PetscInt kind, PetscReal range);
 
+/* a symmetric positive definite matrix as a coefficient at points: 1, dim or dim (dim + 1)/2 numbers */
+typedef struct {
+  PetscInt  components;
+  PetscReal K[6];
+} Tensor;
+void DrawTensor(PetscInt dim, PetscInt components, Tensor *);
+
 /* mathematics.c: what holds for every operator, transfer and preconditioner; says what does not */
 PetscErrorCode CheckOperator(DM, Mat, PetscInt *failed);
 PetscErrorCode CheckTransfers(DM, PetscInt *failed);
+PetscErrorCode CheckPolynomials(DM, Mat, const Tensor *, PetscInt *failed); /* of cells that an affine map makes */
 PetscErrorCode CheckPreconditioner(PC, Mat, PetscInt *failed);
 
 /* solve.c: what a solve claims and what is true */

@@ -259,6 +259,123 @@ PetscErrorCode CheckTransfers(DM dm, PetscInt *failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* u = (1 + c.x)^degree, where c.x is small, and what belongs to it where the coefficient is K */
+typedef struct {
+  PetscInt  degree;
+  PetscReal c[3], alpha, reaction;
+  Tensor    tensor;
+} Polynomial;
+
+static PetscReal Entry(const Tensor *t, PetscInt dim, PetscInt d, PetscInt e)
+{
+  if (t->components <= dim) return d == e ? t->K[t->components > 1 ? d : 0] : 0;
+  return t->K[VpMetricEntry((int)dim, (int)t->components, (int)d, (int)e)];
+}
+
+static PetscReal Base(const Polynomial *p, PetscInt dim, const PetscReal x[])
+{
+  PetscReal sum = 1;
+
+  for (PetscInt d = 0; d < dim; d++) sum += p->c[d] * x[d];
+  return sum;
+}
+
+static PetscErrorCode PolynomialValue(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  const Polynomial *p = ctx;
+
+  value[0] = PetscPowRealInt(Base(p, dim, x), (int)p->degree);
+  return PETSC_SUCCESS;
+}
+
+/* - div K grad u + reaction u */
+static PetscErrorCode PolynomialSource(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  const Polynomial *p = ctx;
+  const PetscReal   k = (PetscReal)p->degree;
+
+  PetscCall(PolynomialValue(dim, x, value, ctx));
+  value[0] *= p->reaction;
+  for (PetscInt d = 0; d < dim && p->degree > 1; d++) {
+    for (PetscInt e = 0; e < dim; e++)
+      value[0] -= k * (k - 1) * PetscPowRealInt(Base(p, dim, x), (int)p->degree - 2) * Entry(&p->tensor, dim, d, e) * p->c[d] * p->c[e];
+  }
+  return PETSC_SUCCESS;
+}
+
+/* n.K grad u / n.K n, plus alpha u */
+static PetscErrorCode PolynomialFlux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  const Polynomial *p = ctx;
+  const PetscReal   slope = (PetscReal)p->degree * PetscPowRealInt(Base(p, dim, x), (int)p->degree - 1);
+  PetscReal         flux = 0, weight = 0;
+
+  for (PetscInt d = 0; d < dim; d++) {
+    for (PetscInt e = 0; e < dim; e++) {
+      flux += normal[d] * Entry(&p->tensor, dim, d, e) * p->c[e] * slope;
+      weight += normal[d] * Entry(&p->tensor, dim, d, e) * normal[e];
+    }
+  }
+  PetscCall(PolynomialValue(dim, x, value, ctx));
+  value[0] = flux / weight + (weight > 0 ? p->alpha : 0) * value[0];
+  return PETSC_SUCCESS;
+}
+
+/* Can one function give the data of all sides? alpha: of Robin sides, else 0 */
+static PetscErrorCode HasData(DM dm, PetscInt dim, PetscReal *alpha, PetscBool *has)
+{
+  VPatchDGBoundary boundary[6];
+  PetscReal        robin[6];
+  PetscBool        kinds[2] = {PETSC_FALSE, PETSC_FALSE}; /* Neumann, Robin */
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  PetscCall(DMVPatchDGGetRobin(dm, robin));
+  *alpha = 0;
+  *has = PETSC_TRUE;
+  for (PetscInt side = 0; side < 2 * dim; side++) {
+    if (boundary[side] == VPATCHDG_BOUNDARY_PERIODIC) *has = PETSC_FALSE;
+    if (boundary[side] == VPATCHDG_BOUNDARY_NEUMANN) kinds[0] = PETSC_TRUE;
+    if (boundary[side] != VPATCHDG_BOUNDARY_ROBIN) continue;
+    if (kinds[1] && robin[side] != *alpha) *has = PETSC_FALSE;
+    kinds[1] = PETSC_TRUE;
+    *alpha = robin[side];
+  }
+  if (kinds[0] && kinds[1]) *has = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A of the coefficients of a polynomial is its right-hand side, data included */
+PetscErrorCode CheckPolynomials(DM dm, Mat A, const Tensor *tensor, PetscInt *failed)
+{
+  Polynomial p = {.tensor = *tensor};
+  PetscReal  low[3], high[3], frobenius, size;
+  PetscInt   dim;
+  PetscBool  has = PETSC_FALSE;
+  Vec        x, b, Ax;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(HasData(dm, dim, &p.alpha, &has));
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGGetReaction(dm, &p.reaction));
+  PetscCall(DMVPatchDGGetDegree(dm, &p.degree));
+  PetscCall(DMGetBoundingBox(dm, low, high));
+  for (PetscInt d = 0; d < dim; d++) p.c[d] = DrawReal() / (3 * PetscMax(PetscAbsReal(low[d]), PetscAbsReal(high[d])));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &Ax));
+  PetscCall(DMVPatchDGInterpolate(dm, PolynomialValue, &p, x));
+  PetscCall(DMVPatchDGComputeRHS(dm, PolynomialSource, PolynomialValue, PolynomialFlux, &p, b));
+  PetscCall(MatMult(A, x, Ax));
+  PetscCall(MatNorm(A, NORM_FROBENIUS, &frobenius));
+  PetscCall(VecNorm(x, NORM_2, &size));
+  PetscCall(Compare(Ax, b, frobenius * size, 1e-13, "polynomials are reproduced", failed));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&Ax));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* is M linear to double precision, is its adjoint exact, is it its own adjoint? As the manual pages promise */
 static PetscErrorCode Promises(PC pc, PetscBool *linear, PetscBool *adjoint, PetscBool *symmetric)
 {

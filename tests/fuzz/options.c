@@ -1,11 +1,12 @@
 /* A case of options: DM, operator, mathematics and solves as the options say. Its own ones:
    -fuzz_right_hand_side random|constant|zero|known (A times a random vector, with which x is compared), -fuzz_guess zero|random,
    -fuzz_scale s (of b), -fuzz_solves n, -fuzz_active (the DM gives the operator), -fuzz_coefficient 0|1|2|3|4 and -fuzz_range r
-   (DrawCoefficient), -fuzz_change (the coefficient, between solves). */
+   (DrawCoefficient), -fuzz_change (the coefficient, between solves), -fuzz_tensor 1|dim|dim (dim+1)/2 (a constant matrix at points). */
 #include "fuzz.h"
 
 typedef struct {
   PetscInt  coefficient, solves, what, guess;
+  Tensor    tensor;
   PetscReal range, scale, first; /* norm of the first x */
   PetscBool active, change;
   Vec       known; /* the solution, or NULL */
@@ -21,6 +22,7 @@ static PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsEList("-fuzz_right_hand_side", "what b is", NULL, sides, 4, sides[0], &s->what, NULL));
   PetscCall(PetscOptionsEList("-fuzz_guess", "what x is", NULL, guesses, 2, guesses[0], &s->guess, NULL));
   PetscCall(PetscOptionsInt("-fuzz_coefficient", "one, jumps, noise, layers, blocks", NULL, s->coefficient, &s->coefficient, NULL));
+  PetscCall(PetscOptionsInt("-fuzz_tensor", "numbers of a matrix", NULL, s->tensor.components, &s->tensor.components, NULL));
   PetscCall(PetscOptionsReal("-fuzz_range", "of the coefficient", NULL, s->range, &s->range, NULL));
   PetscCall(PetscOptionsReal("-fuzz_scale", "of b", NULL, s->scale, &s->scale, NULL));
   PetscCall(PetscOptionsInt("-fuzz_solves", "how many", NULL, s->solves, &s->solves, NULL));
@@ -36,12 +38,26 @@ static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar value[]
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode MakeDM(const Settings *s, Problem *p)
+static PetscErrorCode Same(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar K[], void *ctx)
 {
+  const Tensor *t = ctx;
+
+  for (PetscInt i = 0; i < n * t->components; i++) K[i] = t->K[i % t->components];
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode MakeDM(Settings *s, Problem *p)
+{
+  PetscInt dim;
+
   PetscFunctionBeginUser;
   PetscCall(DMCreate(PETSC_COMM_WORLD, &p->dm));
   PetscCall(DMSetType(p->dm, DMVPATCHDG));
   PetscCall(DMSetFromOptions(p->dm));
+  PetscCall(DMGetDimension(p->dm, &dim));
+  DrawTensor(dim, s->tensor.components, &s->tensor);
+  if (s->tensor.components > 0)
+    PetscCall(DMVPatchDGSetCoefficientFunction(p->dm, s->tensor.components, Same, PETSC_MEMTYPE_HOST, &s->tensor));
   PetscCall(DMSetUp(p->dm));
   PetscCall(DrawCoefficient(p->dm, s->coefficient, s->range));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,12 +71,14 @@ static PetscErrorCode MakeSystem(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Mathematics(Problem *p, PetscInt *failed)
+static PetscErrorCode Mathematics(const Settings *s, Problem *p, PetscInt *failed)
 {
-  PetscBool adaptive;
+  static const Tensor one = {.components = 1, .K = {1}};
+  PetscBool           adaptive;
 
   PetscFunctionBeginUser;
   PetscCall(CheckOperator(p->dm, p->A, failed));
+  if (!s->coefficient) PetscCall(CheckPolynomials(p->dm, p->A, s->tensor.components > 0 ? &s->tensor : &one, failed));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-dm_vpatchdg_refine_point", &adaptive));
   if (!adaptive) PetscCall(CheckTransfers(p->dm, failed)); /* which do not exist between cells of different levels */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +161,7 @@ static void Steps(Problem *p, const char **result, PetscBool *solving)
   if (!Did(ReadSettings(&s), "settings", result)) return;
   if (!Did(MakeDM(&s, p), "DM", result)) return;
   if (!Did(MakeSystem(p), "operator", result)) return;
-  if (!Did(Mathematics(p, &failed), "mathematics", result)) return;
+  if (!Did(Mathematics(&s, p, &failed), "mathematics", result)) return;
   if (!Did(MakeKSP(&s, p), "KSP", result)) return;
   *solving = PETSC_TRUE;
   for (PetscInt n = 0; n < s.solves; n++) {

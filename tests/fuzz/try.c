@@ -169,3 +169,20 @@ PetscErrorCode DrawCoefficient(DM dm, PetscInt kind, PetscReal range)
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* K = I + R R^T, and its numbers */
+void DrawTensor(PetscInt dim, PetscInt components, Tensor *t)
+{
+  PetscReal R[3][3];
+
+  t->components = components;
+  for (PetscInt d = 0; d < dim && components > 0; d++) {
+    for (PetscInt e = 0; e < dim; e++) R[d][e] = 4 * DrawReal() - 2;
+  }
+  for (PetscInt i = 0, d = 0; d < dim && i < components; d++) {
+    for (PetscInt e = d; e < (components > dim ? dim : d + 1) && i < components; e++, i++) {
+      t->K[i] = d == e;
+      for (PetscInt k = 0; k < dim; k++) t->K[i] += R[d][k] * R[e][k];
+    }
+  }
+}
