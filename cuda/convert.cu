@@ -42,15 +42,17 @@ struct FromNodes {
   }
   __device__ __forceinline__ double Value(int32_t cell, int k, int values) const
   {
-    double sum = 0, share;
+    if constexpr (N == 2) { /* Only cells of degree 1 are wide. */
+      double sum = 0, share;
 
-    if (N > 2 || !g.nodes.wide) return g.of_cell[cell] * At(cell * values + k);
-    for (int m = 0; m < values; m++) {
-      const int place = VpWidePlace(g.nodes.dim, k, m, &share);
+      for (int m = 0; m < values && g.nodes.wide; m++) {
+        const int place = VpWidePlace(g.nodes.dim, k, m, &share);
 
-      sum += share * At(cell * g.nodes.places + place);
+        sum += share * At(cell * g.nodes.places + place);
+      }
+      if (g.nodes.wide) return g.of_cell[cell] * sum;
     }
-    return g.of_cell[cell] * sum;
+    return g.of_cell[cell] * At(cell * values + k);
   }
 };
 
