@@ -34,7 +34,8 @@ static PetscErrorCode SetTwoValues(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* on the host and on a device. exact: no fit of a patch is rounded, so that cycles are equal. Else their solves are alike. */
+/* on the host and on a device. exact: no fit of a patch is rounded, so that cycles are equal. Else their solves are alike. Steps have CG on
+   either: devices would take a dense inverse. */
 static PetscErrorCode Agree(const TreesCase *t, PetscBool exact, PetscBool two)
 {
   static const char *const cycles[] = {
@@ -43,7 +44,7 @@ static PetscErrorCode Agree(const TreesCase *t, PetscBool exact, PetscBool two)
     "-pc_vpatchdg_space dirichlet -pc_vpatchdg_exchange color",
     "-pc_vpatchdg_cycle_type f -pc_vpatchdg_smooth_pre 1",
     "-pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_symmetric",
-    "-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse steps",
+    "-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse steps -vpatchdg_coarse_ksp_type cg",
   };
   Problem p[2];
   DM      dm;

@@ -107,6 +107,12 @@ static PetscErrorCode FindWorst(const VpMetricWork *mk)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether an eigenvalue of some own cell is so much smaller than another one that rounding errors may give it either sign */
+static PetscBool IsHidden(const VpMetricWork *mk)
+{
+  return (PetscBool)!(mk->all.quotient * PETSC_MACHINE_EPSILON < 0.05);
+}
+
 /* Finds the penalty of every cell, and what the forecast of iterations needs. */
 static PetscErrorCode FindShapes(VpMetricWork *mk)
 {
@@ -117,7 +123,7 @@ static PetscErrorCode FindShapes(VpMetricWork *mk)
 
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, SetPenalties(mk, sums)));
-  most[3] = sums[0];
+  most[3] = IsHidden(mk) ? PETSC_MAX_REAL : sums[0];
   sum[2] = sums[1];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mesh->comm));
