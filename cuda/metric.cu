@@ -155,7 +155,7 @@ struct Metric {
   template <bool FULL, class Real, class F>
   static PetscErrorCode OfPrecision(const VpView *view, const Tables &tables, F f)
   {
-    if (!view->metric.shape) return f(tables, MetricKind<FULL, Real, false, false>());
+    if (!view->metric.affine) return f(tables, MetricKind<FULL, Real, false, false>());
     return view->metric.spread == 1 ? f(tables, MetricKind<FULL, Real, true, true>()) : f(tables, MetricKind<FULL, Real, true, false>());
   }
 

@@ -41,9 +41,9 @@ struct MetricField {
 
 /* how a view stores G and H (VpMetricView): whether G is a full matrix, in which type of numbers, whether cells have shapes, and whether H
    has one number a side */
-template <bool FULL, class T, bool SHAPED, bool SAME>
+template <bool FULL, class T, bool AFFINE, bool SAME>
 struct MetricKind {
-  static constexpr bool full = FULL, shaped = SHAPED, same = SAME;
+  static constexpr bool full = FULL, affine = AFFINE, same = SAME;
   typedef T             Real;
 };
 
@@ -56,9 +56,9 @@ struct MetricShape : CellShape<DIM, N> {
   typedef K                               Kind;
   typedef typename K::Real                Real;
   static constexpr int                    dim = DIM, n = N, sides = 2 * DIM, tangents = K::full ? DIM - 1 : 0;
-  static constexpr int  components = K::full ? DIM * (DIM + 1) / 2 : DIM, shape = components + DIM * tangents; /* as VpMetricShape */
-  static constexpr int  stored = K::shaped ? 1 : components, rows = K::shaped ? 1 : 1 + tangents;              /* arrays of G, rows of H */
-  static constexpr bool many = K::full && !K::shaped;          /* A point has many numbers. */
+  static constexpr int  components = K::full ? DIM * (DIM + 1) / 2 : DIM, affine = components + DIM * tangents; /* as VpMetricAffine */
+  static constexpr int  stored = K::affine ? 1 : components, rows = K::affine ? 1 : 1 + tangents;               /* arrays of G, rows of H */
+  static constexpr bool many = K::full && !K::affine;          /* A point has many numbers. */
   static constexpr bool small = K::same && DIM == 3 && N == 4; /* Small blocks with few registers are faster. */
   static constexpr int  packed = small                           ? 6
                                  : !many                         ? (N <= 4             ? 5
@@ -93,11 +93,11 @@ __device__ __forceinline__ const double *SideBeyond(const MetricField &f, int32_
 {
   return f.m.beyond + ((size_t)number * S::sides + side) * S::lines + l;
 }
-/* H along direction e of a side divided by H_dd, of a cell with a shape */
+/* H along direction e of a side divided by H_dd, of an affine cell */
 template <class S>
 __device__ __forceinline__ double SideRatio(const MetricField &f, int32_t number, int side, int e)
 {
-  const double ratio = __ldg(f.m.shape + (size_t)number * S::shape + S::components + side / 2 * S::tangents + e);
+  const double ratio = __ldg(f.m.affine + (size_t)number * S::affine + S::components + side / 2 * S::tangents + e);
 
   return side % 2 ? ratio : -ratio;
 }
@@ -105,7 +105,7 @@ __device__ __forceinline__ double SideRatio(const MetricField &f, int32_t number
 template <class S>
 __device__ __forceinline__ double SideTangent(const MetricField &f, int32_t number, int side, int e, int l)
 {
-  if constexpr (S::Kind::shaped) return SideRatio<S>(f, number, side, e) * LoadNow(SideNumber<S>(f, number, side, 0, l));
+  if constexpr (S::Kind::affine) return SideRatio<S>(f, number, side, e) * LoadNow(SideNumber<S>(f, number, side, 0, l));
   else return LoadNow(SideNumber<S>(f, number, side, 1 + e, l));
 }
 
@@ -365,11 +365,11 @@ __device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, i
 {
   typedef typename S::Real Real;
   const Real              *from = (const Real *)f.m.cell + (size_t)number * S::stored * S::values + at;
-  const double             u[3] = {slope[0], slope[1], slope[S::dim - 1]}, a = S::Kind::shaped && f.m.cell ? LoadLast<S>(from) : 1.;
+  const double             u[3] = {slope[0], slope[1], slope[S::dim - 1]}, a = S::Kind::affine && f.m.cell ? LoadLast<S>(from) : 1.;
   double                   G[S::components];
 
   UNROLL (int c = 0; c < S::components; c++) {
-    if constexpr (S::Kind::shaped) G[c] = __ldg(f.m.shape + (size_t)number * S::shape + c);
+    if constexpr (S::Kind::affine) G[c] = __ldg(f.m.affine + (size_t)number * S::affine + c);
     else G[c] = LoadLast<S>(from + c * S::values);
   }
   UNROLL (int d = 0; d < S::dim; d++) {
@@ -377,7 +377,7 @@ __device__ __forceinline__ void TakeFlux(const MetricField &f, int32_t number, i
     UNROLL (int e = 0; e < S::dim; e++) {
       if (S::Kind::full || e == d) slope[d] += G[VpMetricEntry(S::dim, S::components, d, e)] * u[e];
     }
-    if (S::Kind::shaped) slope[d] *= a;
+    if (S::Kind::affine) slope[d] *= a;
   }
 }
 
@@ -387,7 +387,7 @@ __device__ __forceinline__ void PrefetchNumbers(const MetricField &f, int32_t nu
 {
   typedef typename S::Real Real;
 
-  if (!S::Kind::shaped || f.m.cell)
+  if (!S::Kind::affine || f.m.cell)
     Prefetch<S::stored * S::values *(int)sizeof(Real)>((const Real *)f.m.cell + (size_t)number * S::stored * S::values);
   if (!S::Kind::same) Prefetch<S::sides * S::rows * S::lines *(int)sizeof(Real)>(SideNumber<S>(f, number, 0, 0, 0));
 }

@@ -3,7 +3,7 @@
 #include "slopes.cuh"
 #include "plan/viewplans.cuh"
 
-/* `grid` is number j of the grids that make `stride` numbers a point, or places->rows if places have a `turn`. */
+/* `grid` is number j of the grids that make `stride` numbers a point, or places->rows if places have a `chain`. */
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
   EvaluateGrids(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, const __grid_constant__ Roots roots, int j,
@@ -19,11 +19,11 @@ __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
   ContractGrid<DIM, N, Q, false>(
     grid, [=](int k) { return place.Root(k) * from[k]; }, s,
     [=](int k, double v) {
-      if (i < places.n && !places.turn) values[(first + k) * stride + j] = place.factor * v;
+      if (i < places.n && !places.chain) values[(first + k) * stride + j] = place.factor * v;
       for (int r = 0; i < places.n && r < places.rows; r++) {
         const size_t to = (first + k) * places.rows + r;
 
-        values[to] = (j ? values[to] : 0.) + places.turn[to * DIM + j] * place.factor * v;
+        values[to] = (j ? values[to] : 0.) + places.chain[to * DIM + j] * place.factor * v;
       }
     });
 }
@@ -205,7 +205,7 @@ struct Points {
                         x, values);
   }
 
-  /* Where places turn derivatives, all of these must be known before there are squares. */
+  /* Where places combine derivatives, all of these must be known before there are squares. */
   static PetscErrorCode TurnedDistance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                        const double *values, int blocks, double *partial)
   {
@@ -233,7 +233,7 @@ struct Points {
       const int                      blocks = VpBlocks(places->n, L::cells);
       const VpLaunch                 l = {blocks, L::threads};
       double                        *partial = (double *)sums->p;
-      bool                           done = places->turn;
+      bool                           done = places->chain;
 
       PetscFunctionBegin;
       if (done) PetscCall(TurnedDistance(view, places, n, grid, x, values, blocks, partial));

@@ -241,12 +241,12 @@ static __global__ void __launch_bounds__(MAKERS) CompareCells(const __grid_const
   if (threadIdx.x == 0) all[cell] = so;
 }
 
-static __global__ void MakeShapes(const __grid_constant__ VpMaking m, double *shape)
+static __global__ void MakeAffine(const __grid_constant__ VpMaking m, double *affine)
 {
-  const size_t each = VpMetricShape(m.dim, m.components), count = (size_t)m.ncell * each;
+  const size_t each = VpMetricAffine(m.dim, m.components), count = (size_t)m.ncell * each;
 
   for (size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += (size_t)gridDim.x * blockDim.x)
-    shape[t] = VpShapeNumber(&m, m.G + t / each * m.components * m.at[0].size, (int)(t % each));
+    affine[t] = VpAffineNumber(&m, m.G + t / each * m.components * m.at[0].size, (int)(t % each));
 }
 
 template <class T>
@@ -307,11 +307,11 @@ static PetscErrorCode ComparePoints(const VpMaking *m, double rounding, int32_t 
   return VpCudaLaunch("comparison of points", CompareCells, {(unsigned)m->ncell, MAKERS}, *m, rounding, so);
 }
 
-static PetscErrorCode MakeAllShapes(const VpMaking *m, double *shape)
+static PetscErrorCode MakeAllAffine(const VpMaking *m, double *affine)
 {
-  const size_t count = (size_t)m->ncell * VpMetricShape(m->dim, m->components);
+  const size_t count = (size_t)m->ncell * VpMetricAffine(m->dim, m->components);
 
-  return VpCudaLaunch("matrices of cells", MakeShapes, {(unsigned)VpLoopingBlocks(count, VP_THREADS), VP_THREADS}, *m, shape);
+  return VpCudaLaunch("matrices of cells", MakeAffine, {(unsigned)VpLoopingBlocks(count, VP_THREADS), VP_THREADS}, *m, affine);
 }
 
 static PetscErrorCode StoreAllNumbers(const VpNumbers *a, VpPrecision precision, void *to)
@@ -336,6 +336,6 @@ extern const VpMakers VpCudaMakers = {.points = MakeAllPoints,
                                       .finish = FinishAllSides,
                                       .scale = ScaleUnknowns,
                                       .compare = ComparePoints,
-                                      .shapes = MakeAllShapes,
+                                      .affine = MakeAllAffine,
                                       .numbers = StoreAllNumbers,
                                       .places = MapAllPlaces};

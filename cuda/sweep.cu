@@ -1,9 +1,10 @@
 /* The patch smoother: sweeps of one colour or of all colours at once, and values from its two buffers. The view's common patches, and
-   patches that are grouped by their tables, take the kernels of replacepatch.cuh and ownpatch.cuh. All others take that of anypatch.cuh, or
-   its variant for turned patches. */
+   patches that are grouped by their tables, take the kernels of replacepatch.cuh and correctpatch.cuh. All others take that of
+   anypatch.cuh, or its
+   variant for turned patches. */
 #include "patch/anypatch.cuh"
 #include "plan/groupplan.cuh"
-#include "plan/ownplan.cuh"
+#include "plan/correctplan.cuh"
 #include "plan/sweepallplan.cuh"
 
 namespace vpatchdg::patch {
@@ -165,22 +166,24 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode CorrectOwn(const LikeWork &like)
+  static PetscErrorCode CorrectPatches(const LikeWork &like)
   {
-    const bool       one = like.setup.Uniform() && like.mode != VP_MODE_GIVEN; /* K, so that grouped patches have others */
-    OwnTables<T, N> *own = NULL;
-    auto             of = [&](const PatchList &list) { return Own<T, N>{*own, like.Coefficients(list)}; };
+    const bool           one = like.setup.Uniform() && like.mode != VP_MODE_GIVEN; /* K, so that grouped patches have others */
+    CorrectTables<T, N> *own = NULL;
+    auto                 of = [&](const PatchList &list) { return Correct<T, N>{*own, like.Coefficients(list)}; };
 
     PetscFunctionBegin;
-    PetscCall(like.setup.Plans().own.Get(&own, [&](OwnTables<T, N> *to) { return OwnSetup<T, N>(like.setup).Fill(to); }));
+    PetscCall(like.setup.Plans().correct.Get(&own, [&](CorrectTables<T, N> *to) { return CorrectSetup<T, N>(like.setup).Fill(to); }));
     PetscCall(SweepCommon(like, of));
     if (one) PetscCall(SweepOthers(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
     else PetscCall(SweepGrouped<false>(like, like.plan.own, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  enum Which { NONE, REPLACE, OWN };
-  enum { OWN_LEAST = 3 }; /* With n = 2 the pairs of ownpatch.cuh are neither two coefficients that a neighbour mirrors nor traces. */
+  enum Which { NONE, REPLACE, CORRECT };
+  enum {
+    CORRECT_LEAST = 3
+  }; /* With n = 2 the pairs of correctpatch.cuh are neither two coefficients that a neighbour mirrors nor traces. */
   /* Chooses the kernel for like patches in a residual mode. Patches can compute their own residual if all cells have one K. */
   static Which ChooseKernel(const SweepSetup<T, N> &setup, VpResidualMode mode)
   {
@@ -189,7 +192,7 @@ struct SweepKernels {
 
     if (!setup.Can()) return NONE;
     if (mode != VP_MODE_GIVEN && setup.Uniform() && (mode == VP_MODE_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
-    return N >= OWN_LEAST && (mode == VP_MODE_GIVEN || (own && mode != VP_MODE_REPLACE)) ? OWN : NONE;
+    return N >= CORRECT_LEAST && (mode == VP_MODE_GIVEN || (own && mode != VP_MODE_REPLACE)) ? CORRECT : NONE;
   }
 
   /* Works on the patches of a plan: on like patches by the kernel `which`, on all others by the kernel for any patches. */
@@ -199,10 +202,10 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     if (which == REPLACE && like.setup.Uniform()) PetscCall(ReplaceValues<true>(like, one));
-    else if constexpr (N >= OWN_LEAST) {
+    else if constexpr (N >= CORRECT_LEAST) {
       auto many = [&](const PatchList &list) { return Replace<T, N, CellCoefficients<T>>{like.Coefficients(list)}; };
       if (which == REPLACE) PetscCall(ReplaceValues<false>(like, many));
-      else PetscCall(CorrectOwn(like));
+      else PetscCall(CorrectPatches(like));
     }
     PetscCall(SweepOthers(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -212,7 +215,7 @@ struct SweepKernels {
   static PetscErrorCode SweepLikePatches(const SweepSetup<T, N> &setup, Which which, VpResidualMode mode, int32_t first, int32_t last,
                                          unsigned done, const void *b, void *const x[2])
   {
-    const bool           split = mode == VP_MODE_CORRECT && which == OWN && setup.patches->replaceable;
+    const bool           split = mode == VP_MODE_CORRECT && which == CORRECT && setup.patches->replaceable;
     const int            from = split ? SELECT_REPLACEABLE : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
     CommonPatches<T, N> *c = NULL;
     SweepPlan<T, N>     *plan[SELECTIONS] = {};

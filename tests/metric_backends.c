@@ -170,10 +170,10 @@ static PetscErrorCode makings_agree(const Both *b)
       worst = PetscMax(worst, Differ(face, m->outflow[VP_GIVEN_VALUE][side] + at, d->outflow[VP_GIVEN_VALUE][side] + at));
   }
   TapOk((PetscBool)(worst < 1e-11), "makings_agree, numbers of cells and sides: %.1e, %s", worst, b->name);
-  PetscCall(Made(b, m->precision, cells * (size_t)(m->shape ? 1 : m->components) * b->ndof, m->cell, d->cell, "makings_agree, G"));
+  PetscCall(Made(b, m->precision, cells * (size_t)(m->affine ? 1 : m->components) * b->ndof, m->cell, d->cell, "makings_agree, G"));
   PetscCall(Made(b, m->precision, cells * VpMetricSideNumbers(m, dim), m->side, d->side, "makings_agree, H"));
   PetscCall(Made(b, m->precision, b->own, m->factor, d->factor, "makings_agree, factors"));
-  PetscCall(Made(b, VP_DOUBLE, cells * (size_t)VpMetricShape(dim, m->components), m->shape, d->shape, "makings_agree, shapes"));
+  PetscCall(Made(b, VP_DOUBLE, cells * (size_t)VpMetricAffine(dim, m->components), m->affine, d->affine, "makings_agree, affine"));
   PetscCall(Made(b, VP_DOUBLE, cells * 2 * (size_t)dim * face, m->beyond, d->beyond, "makings_agree, beyond"));
   PetscCall(Made(b, VP_DOUBLE, cells, m->eta, d->eta, "makings_agree, penalties"));
   PetscCall(Made(b, VP_DOUBLE, cells, m->scale, d->scale, "makings_agree, scales"));

@@ -13,7 +13,7 @@ template <class T>
 struct CellCoefficients {
   static constexpr bool varies = true;
   VpResidualMode        mode;
-  const T              *coefficient; /* of cells, [directions]; NULL: OwnThread takes 1 */
+  const T              *coefficient; /* of cells, [directions]; NULL: CorrectThread takes 1 */
   const T              *factor;      /* of patches (VpPatchView), or NULL: 1, and the tables have the reaction */
   const int32_t        *patch;       /* numbers of the patches in launch order */
   T                     reaction;

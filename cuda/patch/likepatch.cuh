@@ -1,8 +1,8 @@
 /* The kernels of like patches, in 3D. Residual says where a patch gets its residual: `Replace` makes it of the traces beyond the patch's
-   sides, `Own` also of its own values. Residual has the data that a thread reads, its type, the blocks per multiprocessor, the bytes of
+   sides, `Correct` also of its own values. Residual has the data that a thread reads, its type, the blocks per multiprocessor, the bytes of
    shared memory, and the number of numbers in a group's tail. */
 #pragma once
-#include "ownpatch.cuh"
+#include "correctpatch.cuh"
 #include "replacepatch.cuh"
 
 namespace vpatchdg::patch {

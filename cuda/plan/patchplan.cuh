@@ -1,5 +1,5 @@
-/* Sets up the kernels of replacepatch.cuh and ownpatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the view's common
-   patches, and the order in which patches are launched. */
+/* Sets up the kernels of replacepatch.cuh and correctpatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the view's
+   common patches, and the order in which patches are launched. */
 #pragma once
 #include "patchplans.cuh"
 extern "C" {
@@ -272,7 +272,7 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
-    *fit = OwnShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
+    *fit = CorrectShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

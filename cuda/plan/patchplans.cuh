@@ -48,7 +48,7 @@ struct SweepAllPlan {
 template <class T, int N>
 struct PatchPlans : VpPlans {
   VpOnce<CommonPatches<T, N>>               common;
-  VpOnce<OwnTables<T, N>>                   own; /* with which patches compute their own residuals */
+  VpOnce<CorrectTables<T, N>>               correct; /* with which patches compute their own residuals */
   VpByRange<SweepPlan<T, N>>                sweep[SELECTIONS];
   VpByRange<SplitPatches>                   split;                     /* where cells are turned against one another */
   std::map<int, VpOnce<SweepAllPlan<T, N>>> sweep_all[VP_MOST_COLORS]; /* [colour of the first step][how many steps] */

@@ -70,8 +70,8 @@ typedef struct {
      threads may call these slots at a time. */
   /* x[i][point][dim] */
   PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
-  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, for n grids with the same points. If places have a `turn`, the
-     grids are those of the dim derivatives, and values[i][point][rows] = turn times the result. */
+  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, for n grids with the same points. If places have a `chain`, the
+     grids are those of the dim derivatives, and values[i][point][rows] = chain times the result. */
   PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, double *values);
   /* b = factor (matrix[2] x matrix[1] x matrix[0])^T measure values on these cells, or b += this product. Requires: no cell is listed
      twice. */
@@ -105,8 +105,8 @@ typedef struct {
   PetscErrorCode (*scale)(const VpMaking *, double *entry);
   /* so [ncell] = what is so of a cell's numbers, bits. rounding: of equal numbers that were computed at different points, a fraction */
   PetscErrorCode (*compare)(const VpMaking *, double rounding, int32_t *so);
-  /* shape [ncell] as in VpMetricView */
-  PetscErrorCode (*shapes)(const VpMaking *, double *shape);
+  /* affine [ncell] as in VpMetricView */
+  PetscErrorCode (*affine)(const VpMaking *, double *affine);
   /* to [n][count] = numbers in a precision */
   PetscErrorCode (*numbers)(const VpNumbers *, VpPrecision, void *to);
   /* to = what functions of points need of the maps at the points of a grid, in cells (side -1) or on their sides. On the host several

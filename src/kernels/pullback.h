@@ -83,7 +83,7 @@ typedef struct {
 } VpNumbers;
 
 /* what may be so in all cells: G and the ratios of H are those of one matrix; G, H, `root` are the same at all points */
-enum { VP_SHAPED = 1, VP_SAME_G = 2, VP_SAME_H = 4, VP_SAME_ROOT = 8, VP_ALL_SAME = 15 };
+enum { VP_AFFINE = 1, VP_SAME_G = 2, VP_SAME_H = 4, VP_SAME_ROOT = 8, VP_ALL_SAME = 15 };
 
 /* offset of a side's numbers in an array [cells][2 dim][each] */
 VP_SIZE size_t VpSideAt(int dim, int32_t cell, int side, int each)
@@ -255,7 +255,7 @@ VP_POINT int VpCompareG(double rounding, double entry, double first, double dd, 
 {
   const double size = sqrt(dd * ee);
 
-  return VP_ALL_SAME & ~(VpDiffer(rounding, entry, ratio * first, size) ? VP_SHAPED : 0) &
+  return VP_ALL_SAME & ~(VpDiffer(rounding, entry, ratio * first, size) ? VP_AFFINE : 0) &
          ~(VpDiffer(rounding, entry, first, size) ? VP_SAME_G : 0);
 }
 /* what is so of H [rows][n^(dim-1)] at a point of a side. G: of the cell */
@@ -269,12 +269,12 @@ VP_POINT int VpCompareH(const VpMaking *m, double rounding, int side, int q, con
     const double scale = sqrt(G[VpMetricEntry(m->dim, m->components, e, e) * size] / G[VpMetricEntry(m->dim, m->components, d, d) * size]);
     const double ratio = VpRatioOfH(m->dim, m->components, G, size, d, r);
 
-    so &= ~(VpDiffer(rounding, H[r * face + q], (side % 2 ? H[q] : -H[q]) * ratio, H[q] * scale) ? VP_SHAPED : 0);
+    so &= ~(VpDiffer(rounding, H[r * face + q], (side % 2 ? H[q] : -H[q]) * ratio, H[q] * scale) ? VP_AFFINE : 0);
   }
   return so;
 }
-/* number i of VpMetricView.shape of a cell with these G */
-VP_POINT double VpShapeNumber(const VpMaking *m, const double G[], int i)
+/* number i of VpMetricView.affine of a cell with these G */
+VP_POINT double VpAffineNumber(const VpMaking *m, const double G[], int i)
 {
   const int size = VpFaceSize(m->n, m->dim) * m->n, tangents = VpMetricRows(m->dim, m->components) - 1, j = i - m->components;
 
@@ -283,7 +283,7 @@ VP_POINT double VpShapeNumber(const VpMaking *m, const double G[], int i)
 
 /* ---- what functions of points need of the map at a point. Each is NULL where it is not wanted. */
 typedef struct {
-  double *point, *normal, *measure, *turn; /* as in VpPlaces */
+  double *point, *normal, *measure, *chain; /* as in VpPlaces */
 } VpPlaceNumbers;
 /* the inverse of J in place of A */
 VP_POINT double VpInverseOf(int dim, const double J[], double inverse[])
@@ -301,7 +301,7 @@ VP_POINT void VpMapInCell(int dim, const double size[], const double J[], const 
 
   for (int j = 0; j < dim; j++) {
     volume *= size[j];
-    for (int r = 0; r < dim && to->turn; r++) to->turn[r * dim + j] = inverse[j * dim + r] * size[j];
+    for (int r = 0; r < dim && to->chain; r++) to->chain[r * dim + j] = inverse[j * dim + r] * size[j];
   }
   if (to->measure) *to->measure = fabs(det) / volume;
 }
@@ -321,16 +321,16 @@ VP_POINT void VpMapOnSide(int dim, int side, const double size[], const double J
 
     area *= j == d ? 1 : size[j];
     for (int r = 0; r < dim; r++) sum += inverse[j * dim + r] * normal[r] * size[j] * (j == d ? sign : 1);
-    if (to->turn) to->turn[j] = sum;
+    if (to->chain) to->chain[j] = sum;
     if (to->normal) to->normal[j] = normal[j];
   }
   if (to->measure) *to->measure = fabs(det) * length / area;
 }
-/* the numbers of a point, the places' number i; rows: of turn */
+/* the numbers of a point, the places' number i; rows: of `chain` */
 VP_POINT VpPlaceNumbers VpNumbersAt(const VpPlaceNumbers *to, int dim, int rows, size_t i)
 {
   VpPlaceNumbers at = {to->point ? to->point + i * (size_t)dim : NULL, to->normal ? to->normal + i * (size_t)dim : NULL,
-                       to->measure ? to->measure + i : NULL, to->turn ? to->turn + i * (size_t)(rows * dim) : NULL};
+                       to->measure ? to->measure + i : NULL, to->chain ? to->chain + i * (size_t)(rows * dim) : NULL};
 
   return at;
 }

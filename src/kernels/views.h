@@ -90,14 +90,14 @@ typedef struct {
   int            spread;    /* numbers of a row of H: n^(dim-1), or 1 where H is the same on all of a side */
   VpPrecision    precision; /* of cell, side and factor */
   int32_t        period;    /* cell c has the numbers of cell c modulo period */
-  const void    *cell;      /* [period][components][n^dim] G; with `shape` [period][n^dim] a, or NULL: 1 */
-  const void    *side;      /* [period][2 dim][VpMetricRows][spread] H; with `shape` [period][2 dim][spread] H_dd */
-  const double  *shape;     /* [period][VpMetricShape] S, where G = a S, then [d][VpMetricRows - 1] H / H_dd on upper sides; or NULL */
+  const void    *cell;      /* [period][components][n^dim] G; with `affine` [period][n^dim] a, or NULL: 1 */
+  const void    *side;      /* [period][2 dim][VpMetricRows][spread] H; with `affine` [period][2 dim][spread] H_dd */
+  const double  *affine;    /* [period][VpMetricAffine] S, where G = a S, then [d][VpMetricRows - 1] H / H_dd on upper sides; or NULL */
   const double  *penalty;   /* [period] k (k + 1) times the cell's factor */
   const double  *beyond;    /* [period][2 dim][n^(dim-1)] sigma - penalty H_dd, which is penalty' H_dd' of the cell beyond */
   const double  *mass;      /* [period][n^dim] c of the reaction */
   const double  *scale;     /* [period] 1/sqrt(volume of the cell's box), or of the cell if cells are parallelepipeds */
-  const void    *factor;    /* [period][n^dim] `root`, where G is a full matrix and there is no `shape`; NULL: 1 */
+  const void    *factor;    /* [period][n^dim] `root`, where G is a full matrix and there is no `affine`; NULL: 1 */
   const double  *root;      /* [period][n^dim] 1/sqrt(volume factor of the map); NULL: 1 */
   const double  *slope;     /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
   const double  *end;       /* [2 ends][value, outward slope][n] of the functions phihat_i */
@@ -123,7 +123,7 @@ VP_SIZE int VpTracedAtOnce(int dim, int n)
   while (2 * cells * numbers <= 1 << 16) cells *= 2;
   return cells;
 }
-VP_SIZE int VpMetricShape(int dim, int components)
+VP_SIZE int VpMetricAffine(int dim, int components)
 {
   return components + dim * (VpMetricRows(dim, components) - 1);
 }
@@ -424,8 +424,8 @@ typedef struct {
   const double *point;   /* [n][points][dim] the points in physical space */
   const double *normal;  /* [n][points][dim] the outward unit normals of a side there */
   const double *measure; /* [n][points] the volume element, or the area element of a side, by that of the cell's box */
-  const double *turn;    /* [n][points][rows][dim] what the derivatives along the directions of the box add to the wanted numbers */
-  int           rows;    /* of turn; else 0 */
+  const double *chain;   /* [n][points][rows][dim] what the derivatives along the directions of the box add to the wanted numbers */
+  int           rows;    /* of `chain`; else 0 */
 } VpPlaces;
 
 VP_SIZE int32_t VpPlaceCell(const VpPlaces *places, int32_t i)

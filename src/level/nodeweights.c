@@ -157,7 +157,7 @@ static PetscErrorCode PlaceEnds(const Sums *w, VpArrays *own, VpNodeForm *form)
     if (number[cell] < 0) number[cell] = count++;
     ends[(size_t)number[cell] * (size_t)sides + (size_t)side] = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) -
                                                                 2 * is->mean * w->forms.slope +
-                                                                h * is->alpha * VpProblemAlpha(w->problem, domain, beyond);
+                                                                h * VpProblemAlpha(w->problem, domain, beyond);
   }
   PetscCall(VpPlaceArray(own, number, mesh->nown, "cells at the boundary", &form->end));
   PetscCall(VpPlaceArray(own, ends, (size_t)count * (size_t)sides, "conditions on sides", &form->ends));

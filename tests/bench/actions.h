@@ -72,8 +72,8 @@ static inline PetscErrorCode EnterResidual(void *work)
   PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
   PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
   PetscCall(VpCycleBegin(w->cycle, 0, &r));
-  PetscCall(
-    VpVectorEnterResidual(r, &(VpOuterResidual){.outer = w->outer, .scale = 1, .x = x, .f = b, .ghosts = VpGhostsAt(x + w->dofs)}, &norm2));
+  PetscCall(VpVectorEnterResidual(
+    r, &(VpOuterResidual){.outer = w->outer, .scale = 1, .x = x, .f = b, .ghosts = VpGhostsAt(x + w->dofs), NULL}, &norm2));
   PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
   PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,10 +1,10 @@
 /* A x with a coefficient at points (VpMetricView), cell by cell. */
 #include "metrichanging.h"
 
-/* slope = G slope at the points of a cell. full: G is a full matrix. shaped: G = a S, where a NULL stands for 1 */
-INLINE void TakeFluxes(const int n, const int full, const int shaped, const REAL *S, const REAL *G, Cell slope[DIM])
+/* slope = G slope at the points of a cell. full: G is a full matrix. affine: G = a S, where a NULL stands for 1 */
+INLINE void TakeFluxes(const int n, const int full, const int affine, const REAL *S, const REAL *G, Cell slope[DIM])
 {
-  const int ahead = (shaped ? 1 : full ? COMPONENTS : DIM) * Power(n);
+  const int ahead = (affine ? 1 : full ? COMPONENTS : DIM) * Power(n);
 
   ROLL (int r = 0; r < CellRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) {
@@ -18,11 +18,11 @@ INLINE void TakeFluxes(const int n, const int full, const int shaped, const REAL
         UNROLL (int e = 0; e < DIM; e++) {
           const int entry = VpMetricEntry(DIM, full ? COMPONENTS : DIM, d, e);
 
-          if (full || e == d) f += (shaped ? S[entry] - (V){0} : LoadRow(G + entry * Power(n) + r * n, n, c)) * s[e];
-          if (e >= d && (full || e == d) && !shaped) FetchRow(G + entry * Power(n) + r * n, n, c, ahead);
+          if (full || e == d) f += (affine ? S[entry] - (V){0} : LoadRow(G + entry * Power(n) + r * n, n, c)) * s[e];
+          if (e >= d && (full || e == d) && !affine) FetchRow(G + entry * Power(n) + r * n, n, c, ahead);
         }
-        slope[d][i] = shaped && G ? LoadRow(G + r * n, n, c) * f : f;
-        if (shaped && G && d == 0) FetchRow(G + r * n, n, c, ahead);
+        slope[d][i] = affine && G ? LoadRow(G + r * n, n, c) * f : f;
+        if (affine && G && d == 0) FetchRow(G + r * n, n, c, ahead);
       }
     }
   }
@@ -30,9 +30,9 @@ INLINE void TakeFluxes(const int n, const int full, const int shaped, const REAL
 
 INLINE void TakeAllFluxes(const VpMetricView *m, const int n, int32_t at, Cell slope[DIM])
 {
-  const int   stored = (m->shape ? 1 : m->components) * Power(n);
+  const int   stored = (m->affine ? 1 : m->components) * Power(n);
   REAL        scratch[COMPONENTS * VALUES];
-  const REAL *S = m->shape ? m->shape + (size_t)at * (size_t)VpMetricShape(DIM, m->components) : NULL;
+  const REAL *S = m->affine ? m->affine + (size_t)at * (size_t)VpMetricAffine(DIM, m->components) : NULL;
   const REAL *G = m->cell ? FindNumbers(m, m->cell, (size_t)at * (size_t)stored, stored, scratch) : NULL;
 
   if (IsFull(m) && S) TakeFluxes(n, 1, 1, S, G, slope);

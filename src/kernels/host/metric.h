@@ -188,7 +188,7 @@ typedef struct {
 
 INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int side, SideNumbers *s)
 {
-  const int    rows = VpMetricRows(DIM, m->components), stored = m->shape ? 1 : rows, size = FaceOf(n), d = side / 2;
+  const int    rows = VpMetricRows(DIM, m->components), stored = m->affine ? 1 : rows, size = FaceOf(n), d = side / 2;
   const size_t item = (size_t)at * SIDES + (size_t)side;
   const REAL  *H = FindNumbers(m, m->side, item * (size_t)(stored * m->spread), stored * m->spread, s->scratch);
 
@@ -198,8 +198,8 @@ INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int 
   for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
   if (m->spread == size && stored == rows) return;
   for (int r = 0; r < rows; r++) {
-    const REAL *shape = m->shape + (size_t)at * (size_t)VpMetricShape(DIM, m->components) + m->components + d * (rows - 1) - 1;
-    const REAL  ratio = r == 0 ? 1 : side % 2 ? shape[r] : -shape[r];
+    const REAL *affine = m->affine + (size_t)at * (size_t)VpMetricAffine(DIM, m->components) + m->components + d * (rows - 1) - 1;
+    const REAL  ratio = r == 0 ? 1 : side % 2 ? affine[r] : -affine[r];
 
     for (int l = 0; l < size; l++) s->scratch[r * size + l] = ratio * H[m->spread == size ? l : 0];
     s->H[r] = s->scratch + r * size;

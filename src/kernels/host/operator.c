@@ -51,7 +51,7 @@ INLINE void ApplyCells(const Vector *v, const int n, const int nt, int32_t first
 typedef struct {
   int     n;
   int32_t at[W];
-} Group;
+} Lanes;
 enum { PARTS_OF_SIDE = 1 + FACES };
 
 /* Replaces the traces `own` of coarse cells on a side by the factors (Flux) of the forms with the fine cells beyond. */
@@ -88,8 +88,8 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
   Flux(n, form, 0, form[VP_HANG_A], own, there);
 }
 
-/* y += sign times what a group adds to A x; y begins with cell `first` */
-INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32_t first, REAL sign, REAL *y)
+/* y += sign times what several faces of one kind, a lane each, add to A x; y begins with cell `first` */
+INLINE void AddLanes(const Vector *v, const int n, Along *along, Lanes *g, int32_t first, REAL sign, REAL *y)
 {
   const VpHangView *hang = &v->view->hang;
   const int         N = Power(n), side = hang->face[g->at[0]].side;
@@ -118,16 +118,16 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
 INLINE void AddHangingSides(const Vector *v, const int n, Along *along, int32_t first, int32_t last, REAL sign, REAL *y)
 {
   const VpHangView *hang = &v->view->hang;
-  Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
+  Lanes             lanes[2 * DIM * PARTS_OF_SIDE] = {{0}};
 
   for (int32_t at = VpFirstFace(hang->n, hang->face, first); at < hang->n && hang->face[at].cell[0] < last; at++) {
-    Group *g = &group[hang->face[at].side * PARTS_OF_SIDE + (hang->face[at].kind == VP_FACE_FINE ? 1 + hang->face[at].half : 0)];
+    Lanes *g = &lanes[hang->face[at].side * PARTS_OF_SIDE + (hang->face[at].kind == VP_FACE_FINE ? 1 + hang->face[at].half : 0)];
 
     g->at[g->n++] = at;
-    if (g->n == W) AddGroup(v, n, along, g, first, sign, y);
+    if (g->n == W) AddLanes(v, n, along, g, first, sign, y);
   }
   for (int i = 0; i < 2 * DIM * PARTS_OF_SIDE; i++) {
-    if (group[i].n) AddGroup(v, n, along, &group[i], first, sign, y);
+    if (lanes[i].n) AddLanes(v, n, along, &lanes[i], first, sign, y);
   }
 }
 

@@ -10,9 +10,9 @@ typedef struct {
   int  cell[W];
   V    factor, volume;
   REAL spare[VALUES]; /* where other lanes write */
-} Group;
+} Lanes;
 
-INLINE void FindGroup(const VpPlaces *places, const VpGrid *grid, int32_t at, Group *g)
+INLINE void FindLanes(const VpPlaces *places, const VpGrid *grid, int32_t at, Lanes *g)
 {
   g->lanes = PetscMin(W, places->n - at);
   for (int l = 0; l < W; l++) {
@@ -79,7 +79,7 @@ OUTLINE V *MultiplyTensor(const VpGrid *grid, const int n, int transposed, V v[2
 }
 
 /* v = factor root v, for coefficients of mapped cells, or v = factor v. scratch: [n^dim] */
-INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V v[], V scratch[])
+INLINE void Scale(const VpMetricView *m, const int n, const Lanes *g, V v[], V scratch[])
 {
   const REAL *from[W];
 
@@ -88,8 +88,8 @@ INLINE void Scale(const VpMetricView *m, const int n, const Group *g, V v[], V s
   for (int i = 0; i < Power(n); i++) v[i] *= m->root ? g->factor * scratch[i] : g->factor;
 }
 
-/* u = factor (matrix[2] x matrix[1] x matrix[0]) root x at a group's points */
-INLINE const V *ValuesOf(const VpMetricView *m, const VpGrid *grid, const int n, const Group *g, const REAL *x, V v[2][MOST])
+/* u = factor (matrix[2] x matrix[1] x matrix[0]) root x at the points of lanes */
+INLINE const V *ValuesOf(const VpMetricView *m, const VpGrid *grid, const int n, const Lanes *g, const REAL *x, V v[2][MOST])
 {
   const REAL *from[W];
 
@@ -99,8 +99,8 @@ INLINE const V *ValuesOf(const VpMetricView *m, const VpGrid *grid, const int n,
   return MultiplyTensor(grid, n, 0, v);
 }
 
-/* the numbers of a group's places, [places][stride], that are `first` numbers behind the beginning of a place */
-INLINE V LoadNumbers(const double *of, int32_t at, const Group *g, int stride, int first)
+/* the numbers of the places of lanes, [places][stride], that are `first` numbers behind the beginning of a place */
+INLINE V LoadNumbers(const double *of, int32_t at, const Lanes *g, int stride, int first)
 {
   V v;
 
@@ -111,33 +111,33 @@ INLINE V LoadNumbers(const double *of, int32_t at, const Group *g, int stride, i
 /* numbers per point that come from n grids */
 INLINE int RowsOf(const VpPlaces *places, int n)
 {
-  return places->turn ? places->rows : n;
+  return places->chain ? places->rows : n;
 }
 
 /* the rows [RowFrom, RowTo) that grid j adds to */
 INLINE int RowFrom(const VpPlaces *places, int j)
 {
-  return places->turn ? 0 : j;
+  return places->chain ? 0 : j;
 }
 INLINE int RowTo(const VpPlaces *places, int j)
 {
-  return places->turn ? places->rows : j + 1;
+  return places->chain ? places->rows : j + 1;
 }
 
 /* what the value u of grid j at point p adds to row r */
-INLINE V Turned(const VpPlaces *places, int32_t at, const Group *g, int size, int p, int r, int j, V u)
+INLINE V ChainOf(const VpPlaces *places, int32_t at, const Lanes *g, int size, int p, int r, int j, V u)
 {
-  if (!places->turn) return u;
-  return u * LoadNumbers(places->turn, at, g, size * places->rows * DIM, (p * places->rows + r) * DIM + j);
+  if (!places->chain) return u;
+  return u * LoadNumbers(places->chain, at, g, size * places->rows * DIM, (p * places->rows + r) * DIM + j);
 }
 
 /* Adds what grid j adds to all rows. The first grid writes them. to: the numbers of the places */
-INLINE void AddTurned(const VpPlaces *places, int32_t at, const Group *g, int size, int j, const V *u, REAL *const to[])
+INLINE void AddChained(const VpPlaces *places, int32_t at, const Lanes *g, int size, int j, const V *u, REAL *const to[])
 {
   const int rows = places->rows;
 
   for (int k = 0; k < size * rows; k++) {
-    const V v = Turned(places, at, g, size, k / rows, k % rows, j, u[k / rows]);
+    const V v = ChainOf(places, at, g, size, k / rows, k % rows, j, u[k / rows]);
 
     for (int l = 0; l < g->lanes; l++) to[l][k] = j ? to[l][k] + v[l] : v[l];
   }
@@ -148,16 +148,16 @@ INLINE void Evaluate(const VpMetricView *m, const int n, const VpPlaces *places,
 {
   const int size = VpGridSize(grid), rows = RowsOf(places, grids);
   V         v[2][MOST];
-  Group     g;
+  Lanes     g;
 
   for (int j = 0; j < grids; j++) {
     for (int32_t i = 0; i < places->n; i += W) {
-      FindGroup(places, &grid[j], i, &g);
+      FindLanes(places, &grid[j], i, &g);
       const V *u = ValuesOf(m, &grid[j], n, &g, x, v);
       REAL    *to[W];
 
       for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * rows);
-      if (places->turn) AddTurned(places, i, &g, size, j, u, to);
+      if (places->chain) AddChained(places, i, &g, size, j, u, to);
       else if (grids == 1) StoreCells(size, u, NULL, NULL, to);
       else {
         for (int p = 0; p < size; p++) {
@@ -173,14 +173,14 @@ INLINE void Integrate(const VpMetricView *m, const int n, const VpPlaces *places
 {
   const int size = VpGridSize(grid);
   V         v[2][MOST];
-  Group     g;
+  Lanes     g;
 
   for (int32_t i = 0; i < places->n; i += W) {
     const REAL *from[W];
     REAL       *to[W];
     V          *sum, *old;
 
-    FindGroup(places, grid, i, &g);
+    FindLanes(places, grid, i, &g);
     for (int l = 0; l < W; l++) {
       from[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)size;
       to[l] = l < g.lanes ? b + (size_t)g.cell[l] * (size_t)Power(n) : g.spare;
@@ -215,20 +215,20 @@ INLINE void Distance(const VpMetricView *m, const int n, const VpPlaces *places,
   const int size = VpGridSize(grid), rows = RowsOf(places, grids);
   double    weight[MOST];
   V         v[2][MOST], e[DIM][MOST];
-  Group     g;
+  Lanes     g;
 
   FindWeights(grid, weight);
   for (int32_t i = 0; i < places->n; i += W) {
     V squares = {0};
 
     for (int j = 0; j < grids; j++) {
-      FindGroup(places, &grid[j], i, &g);
+      FindLanes(places, &grid[j], i, &g);
       const V *u = ValuesOf(m, &grid[j], n, &g, x, v);
 
       for (int r = RowFrom(places, j); r < RowTo(places, j); r++) {
         for (int p = 0; p < size; p++)
-          e[r][p] = (places->turn && j ? e[r][p] : -LoadNumbers(values, i, &g, size * rows, p * rows + r)) +
-                    Turned(places, i, &g, size, p, r, j, u[p]);
+          e[r][p] = (places->chain && j ? e[r][p] : -LoadNumbers(values, i, &g, size * rows, p * rows + r)) +
+                    ChainOf(places, i, &g, size, p, r, j, u[p]);
       }
     }
     for (int r = 0; r < rows; r++) {

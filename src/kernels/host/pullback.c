@@ -272,12 +272,12 @@ static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last
   }
 }
 
-/* the slots `compare`, `shapes` and `numbers` */
+/* the slots `compare`, `affine` and `numbers` */
 typedef struct {
   const VpMaking  *making;
   double           rounding;
   int32_t         *so;
-  double          *shape;
+  double          *affine;
   const VpNumbers *numbers;
   VpPrecision      precision;
   void            *to;
@@ -320,15 +320,15 @@ static void CompareCells(void *context, int32_t piece, int32_t first, int32_t la
   }
 }
 
-static void ShapeCells(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindAffine(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Storing  *s = context;
   const VpMaking *m = s->making;
-  const int       each = VpMetricShape(m->dim, m->components), size = m->at[0].size;
+  const int       each = VpMetricAffine(m->dim, m->components), size = m->at[0].size;
 
   for (int32_t cell = first; cell < last; cell++) {
     for (int i = 0; i < each; i++)
-      s->shape[(size_t)cell * (size_t)each + (size_t)i] = VpShapeNumber(m, m->G + (size_t)cell * (size_t)(m->components * size), i);
+      s->affine[(size_t)cell * (size_t)each + (size_t)i] = VpAffineNumber(m, m->G + (size_t)cell * (size_t)(m->components * size), i);
   }
 }
 
@@ -386,12 +386,12 @@ static PetscErrorCode ComparePoints(const VpMaking *m, double rounding, int32_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeAllShapes(const VpMaking *m, double *shape)
+static PetscErrorCode MakeAllAffine(const VpMaking *m, double *affine)
 {
-  Storing s = {.making = m, .shape = shape};
+  Storing s = {.making = m, .affine = affine};
 
   PetscFunctionBegin;
-  VpLoop(m->ncell, ShapeCells, &s);
+  VpLoop(m->ncell, FindAffine, &s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -420,7 +420,7 @@ static PetscErrorCode MapPlaces(int dim, const VpCellMaps *maps, const VpPlaces 
 {
   const size_t size = (size_t)grid->size;
   double       J[9 * VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ];
-  const int    derives = to->normal || to->measure || to->turn;
+  const int    derives = to->normal || to->measure || to->chain;
 
   for (int32_t i = 0; i < places->n; i++) {
     const size_t  first = (size_t)i * size;
@@ -438,6 +438,6 @@ const VpMakers VpHostMakers = {.points = MakeAllPoints,
                                .finish = FinishAllSides,
                                .scale = ScaleUnknowns,
                                .compare = ComparePoints,
-                               .shapes = MakeAllShapes,
+                               .affine = MakeAllAffine,
                                .numbers = StoreNumbers,
                                .places = MapPlaces};

@@ -151,7 +151,7 @@ INLINE void StoreTurned(const Sweep *s, const int n, const int32_t j[W], int p, 
   }
 }
 
-/* Finds the lines along d through the cells at position p of W patches, which are lower ones, and through those above. u [n^dim]: scratch */
+/* Finds the lines along d through the cells at position p of W patches, which are lower ones, and those above. u [n^dim]: scratch */
 INLINE void FindOwnLines(const Sweep *s, const int n, int32_t cell[CORNERS][W], int p, int d, V u[], OwnLines *own)
 {
   REAL a[2][W], H[3][W], outside[2][4][W] = {{{0}}};

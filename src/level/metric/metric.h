@@ -34,12 +34,12 @@ typedef struct VpMetric_ *VpMetric;
 struct VpMetric_ {
   int         refct;
   int         components;     /* of G */
-  int32_t     ncell, ntraced; /* own cells; those with side, shape, scale, factor and root, as VpMetricView.traced */
+  int32_t     ncell, ntraced; /* own cells; those with side, affine, scale, factor and root, as VpMetricView.traced */
   int         spread;
   VpPrecision precision;
-  VpArrays    arrays;                                     /* on the backend that has made them: what follows, and `entry` */
-  void       *cell, *side, *factor;                       /* as in VpMetricView */
-  double     *shape, *beyond, *eta, *mass, *scale, *root; /* the same, where eta is `penalty` */
+  VpArrays    arrays;                                      /* on the backend that has made them: what follows, and `entry` */
+  void       *cell, *side, *factor;                        /* as in VpMetricView */
+  double     *affine, *beyond, *eta, *mass, *scale, *root; /* the same, where eta is `penalty` */
   double  *entry; /* [nown][n^dim] root a^(1/4), which vectors of the cycle have in place of root where that pays; NULL: they have root */
   int32_t *first; /* as in VpMetricView, with the number of parts at the end; this and what follows is on the host */
   double  *part;

@@ -193,7 +193,7 @@ PetscErrorCode VpStoreGhosts(VpMetricWork *mk)
 
   PetscFunctionBegin;
   PetscCall(GetGhosts(mesh, VpMetricSideNumbers(m, mk->dim), m->precision, m->side));
-  PetscCall(GetGhosts(mesh, (size_t)VpMetricShape(mk->dim, m->components), VP_DOUBLE, m->shape));
+  PetscCall(GetGhosts(mesh, (size_t)VpMetricAffine(mk->dim, m->components), VP_DOUBLE, m->affine));
   PetscCall(GetGhosts(mesh, 1, VP_DOUBLE, m->scale));
   PetscCall(GetGhosts(mesh, size, VP_DOUBLE, m->root));
   if (m->factor != m->root) PetscCall(GetGhosts(mesh, size, m->precision, m->factor));

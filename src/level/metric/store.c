@@ -72,19 +72,19 @@ static PetscErrorCode StoreMatrices(VpMesh mesh, const VpMaking *made, int so, V
   const int       face = VpFaceSize(made->n, made->dim), size = face * made->n;
   const size_t    all = (size_t)(m->components * size), side = (size_t)(VpMetricRows(made->dim, m->components) * face);
   const size_t    cells = (size_t)m->ncell, sides = 2 * (size_t)made->dim, traced = (size_t)m->ntraced;
-  const PetscBool shaped = (PetscBool)((so & VP_SHAPED) > 0);
-  const VpNumbers G = {made->G, cells, all, shaped ? (size_t)size : all, shaped};
-  const VpNumbers H = {made->H, cells * sides, side, shaped ? (size_t)m->spread : side, 0};
+  const PetscBool affine = (PetscBool)((so & VP_AFFINE) > 0);
+  const VpNumbers G = {made->G, cells, all, affine ? (size_t)size : all, affine};
+  const VpNumbers H = {made->H, cells * sides, side, affine ? (size_t)m->spread : side, 0};
 
   PetscFunctionBegin;
   PetscCall(StoreRoot(mesh, made, so, m));
-  if (shaped) {
-    PetscCall(VpArraysReserve(&m->arrays, traced * (size_t)VpMetricShape(made->dim, m->components) * sizeof(double), "matrices of cells",
-                              (void **)&m->shape));
-    PetscCall(m->arrays.backend->make->shapes(made, m->shape));
+  if (affine) {
+    PetscCall(VpArraysReserve(&m->arrays, traced * (size_t)VpMetricAffine(made->dim, m->components) * sizeof(double), "matrices of cells",
+                              (void **)&m->affine));
+    PetscCall(m->arrays.backend->make->affine(made, m->affine));
   }
-  if (shaped || m->precision == VP_SINGLE) {
-    if (!(shaped && so & VP_SAME_G)) PetscCall(StoreNumbers(m, &G, cells, &m->cell));
+  if (affine || m->precision == VP_SINGLE) {
+    if (!(affine && so & VP_SAME_G)) PetscCall(StoreNumbers(m, &G, cells, &m->cell));
     PetscCall(VpArraysRelease(&large[0]));
     PetscCall(StoreNumbers(m, &H, traced * sides, &m->side));
   } else {
@@ -101,17 +101,17 @@ PetscErrorCode VpMetricStore(VpMesh mesh, const VpMaking *made, VpArrays large[2
   PetscFunctionBegin;
   PetscCall(VpTogether(mesh->comm, CompareCells(mesh, made, m->arrays.backend, &so)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &so, 1, MPI_INT, MPI_BAND, mesh->comm));
-  if (m->root && !(so & VP_SAME_ROOT)) so &= ~VP_SHAPED; /* Kernels of shapes have no factor. */
+  if (m->root && !(so & VP_SAME_ROOT)) so &= ~VP_AFFINE; /* Kernels of affine cells have no factor. */
   m->precision = made->precision;
-  m->spread = so & VP_SHAPED && so & VP_SAME_H ? 1 : VpFaceSize(made->n, made->dim);
+  m->spread = so & VP_AFFINE && so & VP_SAME_H ? 1 : VpFaceSize(made->n, made->dim);
   PetscCall(VpTogether(mesh->comm, StoreMatrices(mesh, made, so, large, m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 double VpMetricNumbers(VpMetric m, int dim, int n)
 {
-  const double face = VpFaceSize(n, dim), cell = m->cell ? (m->shape ? 1 : m->components) : 0;
-  const double side = 2. * dim * (m->shape ? 1 : VpMetricRows(dim, m->components)) * m->spread / (face * n);
+  const double face = VpFaceSize(n, dim), cell = m->cell ? (m->affine ? 1 : m->components) : 0;
+  const double side = 2. * dim * (m->affine ? 1 : VpMetricRows(dim, m->components)) * m->spread / (face * n);
 
   return (cell + side + (m->factor && m->factor != m->root)) * (m->precision == VP_DOUBLE ? 1 : 0.5);
 }

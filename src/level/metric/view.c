@@ -53,7 +53,7 @@ static size_t RealBytes(VpMetric m)
 
 size_t VpMetricSideNumbers(VpMetric m, int dim)
 {
-  return 2 * (size_t)dim * (m->shape ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
+  return 2 * (size_t)dim * (m->affine ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
 }
 
 /* *p = an array of the metric on the level's backend */
@@ -79,15 +79,15 @@ static PetscErrorCode PlaceNumbers(VpLevel level, VpMetric metric)
   VpMetricView     *m = &level->view.metric;
   const size_t      cells = (size_t)metric->ncell, traced = (size_t)metric->ntraced, ndof = VpLevelValues(level);
   const size_t      dim = (size_t)level->mesh->dim, real = RealBytes(metric), one = sizeof(double);
-  const size_t      each = metric->shape ? 1 : (size_t)metric->components;
+  const size_t      each = metric->affine ? 1 : (size_t)metric->components;
 
   PetscFunctionBegin;
   if (metric->factor == metric->root) m->factor = m->root;
   else PetscCall(PlaceArray(level, metric, metric->factor, traced * ndof * real, "map", &m->factor));
   PetscCall(PlaceArray(level, metric, metric->cell, cells * each * ndof * real, points, &m->cell));
   PetscCall(PlaceArray(level, metric, metric->side, traced * VpMetricSideNumbers(metric, (int)dim) * real, points, &m->side));
-  PetscCall(PlaceArray(level, metric, metric->shape, traced * (size_t)VpMetricShape((int)dim, m->components) * one, points,
-                       (const void **)&m->shape));
+  PetscCall(PlaceArray(level, metric, metric->affine, traced * (size_t)VpMetricAffine((int)dim, m->components) * one, points,
+                       (const void **)&m->affine));
   PetscCall(
     PlaceArray(level, metric, metric->beyond, cells * 2 * dim * ndof / (size_t)level->basis.n * one, points, (const void **)&m->beyond));
   PetscCall(PlaceArray(level, metric, metric->eta, cells * one, points, (const void **)&m->penalty));
@@ -233,7 +233,7 @@ PetscErrorCode VpMetricRowsCreate(VpLevel level, VpRows *rows)
   rows->most = ndof * (1 + 2 * (size_t)mesh->dim * (size_t)VpMostBeyond(mesh->dim, mesh->faces.n));
   rows->create = MetricRow;
   PetscCall(VpMetricWithGhosts(mesh, VpMetricSideNumbers(m, mesh->dim), m->precision, own->side, &to->side));
-  PetscCall(VpMetricWithGhosts(mesh, (size_t)VpMetricShape(mesh->dim, m->components), VP_DOUBLE, own->shape, &to->shape));
+  PetscCall(VpMetricWithGhosts(mesh, (size_t)VpMetricAffine(mesh->dim, m->components), VP_DOUBLE, own->affine, &to->affine));
   PetscCall(VpMetricWithGhosts(mesh, 1, VP_DOUBLE, own->scale, &to->scale));
   PetscCall(VpMetricWithGhosts(mesh, ndof, m->precision, own->factor, &to->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -246,7 +246,7 @@ PetscErrorCode VpMetricRowsDestroy(VpRows *rows)
   PetscFunctionBegin;
   if (!view->components) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(view->side));
-  PetscCall(PetscFree(view->shape));
+  PetscCall(PetscFree(view->affine));
   PetscCall(PetscFree(view->scale));
   PetscCall(PetscFree(view->factor));
   PetscFunctionReturn(PETSC_SUCCESS);

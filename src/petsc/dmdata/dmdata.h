@@ -64,8 +64,8 @@ typedef struct {
   double      preset[VP_MAP_NUMBERS];   /* defaults of optional numbers */
   double      range[VP_MAP_NUMBERS][2]; /* between which numbers lie; `whole` ones are integers, and may also be an end of the range */
   PetscBool   whole[VP_MAP_NUMBERS];
-  PetscBool   rises;   /* The second number is larger than the first. */
-  int         trees;   /* number of trees of a domain that has the name, times the whole number; 0: a map of the unit square or cube */
+  PetscBool   rises; /* The second number is larger than the first. */
+  int         trees; /* number of trees of a domain that has the name, times the whole number; 0: a map of the unit square or cube */
   VpFormula   formula;
 } VpMapKind;
 

@@ -219,7 +219,7 @@ static PetscErrorCode AddSquares(void *context, const VpPlaces *places, double s
     VpPlaces      at = *places;
 
     if (!w->f[i]) continue;
-    if (!i) at.turn = NULL;
+    if (!i) at.chain = NULL;
     error = FindValues(w, places, i, scratch, &values);
     if (!error) error = level->ops->distance(&level->view, &at, n, grid, w->x, values, &w->sum[i][places->first / w->batch]);
   }

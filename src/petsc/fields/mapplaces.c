@@ -11,7 +11,7 @@ PetscBool VpHasNeeds(const VpField *field, const VpPlacesLoop *loop)
   return (PetscBool)((field->mesh->geometry->map && loop->needs) || NeedsOutflow(field, loop));
 }
 
-/* rows of turn */
+/* rows of `chain` */
 static int RowsOf(const VpField *field, const VpPlacesLoop *loop)
 {
   if (!(loop->needs & (VP_NEEDS_GRADIENT | VP_NEEDS_OUTFLOW))) return 0;
@@ -36,7 +36,7 @@ static size_t DivideScratch(const VpField *field, const VpPlacesLoop *loop, size
   to->point = TakeScratch(&at, loop->needs & VP_NEEDS_POINTS, n * dim);
   to->normal = TakeScratch(&at, loop->needs & VP_NEEDS_NORMALS && loop->set.side >= 0, n * dim);
   to->measure = TakeScratch(&at, loop->needs & VP_NEEDS_MEASURE, n);
-  to->turn = TakeScratch(&at, rows > 0, n * rows * dim);
+  to->chain = TakeScratch(&at, rows > 0, n * rows * dim);
   return (size_t)(at - scratch);
 }
 
@@ -48,8 +48,8 @@ size_t VpMapScratch(const VpField *field, const VpPlacesLoop *loop, int32_t batc
   return VpHasNeeds(field, loop) ? DivideScratch(field, loop, (size_t)batch * (size_t)VpGridSize(loop->grid), &none, &to) : 0;
 }
 
-/* turn = row d of G on a side, by which derivatives in the reference cell become what flows out */
-static void FindOutflow(const VpField *field, VpSet set, const VpPlaces *places, size_t size, double turn[])
+/* chain = row d of G on a side, by which derivatives in the reference cell become what flows out */
+static void FindOutflow(const VpField *field, VpSet set, const VpPlaces *places, size_t size, double chain[])
 {
   const VpMetric metric = field->level->problem.metric;
   const int      dim = field->mesh->dim, d = set.side / 2, rows = VpMetricRows(dim, metric->components);
@@ -58,8 +58,8 @@ static void FindOutflow(const VpField *field, VpSet set, const VpPlaces *places,
   for (int32_t i = 0; i < places->n; i++, G += (size_t)rows * size) {
     const double *h = VpPlaceSize(places, i);
 
-    for (size_t p = 0; p < size; p++, turn += dim) {
-      for (int j = 0, r = 1; j < dim; j++) turn[j] = j == d ? h[j] * G[p] : rows > 1 ? h[j] * G[(size_t)r++ * size + p] : 0;
+    for (size_t p = 0; p < size; p++, chain += dim) {
+      for (int j = 0, r = 1; j < dim; j++) chain[j] = j == d ? h[j] * G[p] : rows > 1 ? h[j] * G[(size_t)r++ * size + p] : 0;
     }
   }
 }
@@ -78,12 +78,12 @@ PetscErrorCode VpMapPlaces(const VpField *field, const VpPlacesLoop *loop, const
   if (!VpHasNeeds(field, loop)) return PETSC_SUCCESS;
   size = (size_t)VpGridSize(loop->grid);
   (void)DivideScratch(field, loop, (size_t)places->n * size, scratch, &to);
-  if (NeedsOutflow(field, loop)) FindOutflow(field, loop->set, places, size, to.turn);
+  if (NeedsOutflow(field, loop)) FindOutflow(field, loop->set, places, size, to.chain);
   else error = mapping->make->places(field->mesh->dim, &mapping->maps, places, loop->set.side, mapping->grid, &to);
   places->point = to.point;
   places->normal = to.normal;
   places->measure = to.measure;
-  places->turn = to.turn;
+  places->chain = to.chain;
   places->rows = RowsOf(field, loop);
   return error;
 }

@@ -45,7 +45,7 @@ enum { VP_NEEDS_POINTS = 1, VP_NEEDS_NORMALS = 2, VP_NEEDS_MEASURE = 4, VP_NEEDS
 typedef struct {
   VpSet          set;
   const VpGrid  *grid;  /* the points, or NULL where nothing is needed */
-  int            needs; /* bits. VP_NEEDS_GRADIENT: `turn` makes gradients of derivatives in cells, and outward derivatives on sides.
+  int            needs; /* bits. VP_NEEDS_GRADIENT: `chain` makes gradients of derivatives in cells, and outward derivatives on sides.
                            VP_NEEDS_OUTFLOW: where there is a metric, what flows out through a side, per area of the reference cell's */
   int32_t        first, last;
   int32_t        batch;    /* number of places at a time */

@@ -59,10 +59,10 @@ static void FindEntries(const Estimate *e, int32_t cell, int d, int j, double to
   double              one = 0;
 
   if (!m) one = EntryOfBox(e, cell, d, VpProblemCoefficient(e->problem, cell, d));
-  else if (m->shape) one = m->shape[number * (size_t)VpMetricShape(e->dim, components) + (size_t)c];
+  else if (m->affine) one = m->affine[number * (size_t)VpMetricAffine(e->dim, components) + (size_t)c];
   for (size_t i = 0; i < size; i++) {
-    if (!m || (m->shape && !m->cell)) to[i] = one;
-    else to[i] = m->shape ? one * NumberAt(m, m->cell, number * size + i) : NumberAt(m, m->cell, first + i);
+    if (!m || (m->affine && !m->cell)) to[i] = one;
+    else to[i] = m->affine ? one * NumberAt(m, m->cell, number * size + i) : NumberAt(m, m->cell, first + i);
   }
 }
 
@@ -70,7 +70,7 @@ static void FindEntries(const Estimate *e, int32_t cell, int d, int j, double to
 static double WeighedAt(const Estimate *e, int32_t cell, int side, int t)
 {
   const VpMetricView *m = e->m;
-  const size_t        rows = m->shape ? 1 : (size_t)VpMetricRows(e->dim, m->components);
+  const size_t        rows = m->affine ? 1 : (size_t)VpMetricRows(e->dim, m->components);
   const size_t        first = ((size_t)cell * 2 * (size_t)e->dim + (size_t)side) * rows * (size_t)m->spread;
   return NumberAt(m, m->side, first + (size_t)(t % m->spread));
 }

@@ -127,8 +127,8 @@ PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
    precision for all others.
 
    auto chooses single for `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPVPATCHDGFCG`,
-   `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and `KSPQMRCGS`. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`), it also chooses single for `KSPCG`, `KSPNASH`,
-   `KSPSTCG` and `KSPGLTR`.
+   `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and `KSPQMRCGS`. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`), it also chooses single
+   for `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
 
    auto chooses double for `KSPPREONLY` and for KSPs that are part of a preconditioner (`PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...). A KSP that is
    not outermost and has a prefix counts as such a part. auto also chooses double if `PCApply()` is called without a KSP. In these cases the

@@ -1,19 +1,19 @@
-/* Setting up the kernel of ownpatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1 or, where the coefficient is
-   the same everywhere, from the common lines, which have the reaction. */
+/* Setting up the kernel of correctpatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1 or, where the coefficient
+   is the same everywhere, from the common lines, which have the reaction. */
 #pragma once
 #include "patchplan.cuh"
 
 namespace vpatchdg::patch {
 template <class T, int N>
-struct OwnSetup {
-  static constexpr int  half = OwnTables<T, N>::half, even = OwnTables<T, N>::even, nt = OwnTables<T, N>::nt;
-  static constexpr bool thin = OwnTables<T, N>::thin;
+struct CorrectSetup {
+  static constexpr int  half = CorrectTables<T, N>::half, even = CorrectTables<T, N>::even, nt = CorrectTables<T, N>::nt;
+  static constexpr bool thin = CorrectTables<T, N>::thin;
 
   const SweepSetup<T, N> setup;
   const VpView *const    view = setup.view;
   T                      line[VpLineSize(N)], traces[2][2][nt]; /* [end][value, slope], of its coefficients */
 
-  explicit OwnSetup(const SweepSetup<T, N> &of) : setup(of)
+  explicit CorrectSetup(const SweepSetup<T, N> &of) : setup(of)
   {
   }
   /* K = D without the terms of the line's faces. A face's term is that of the jump to a neighbour's trace 0. */
@@ -40,7 +40,7 @@ struct OwnSetup {
     const double det = (double)beyond[0][0] * beyond[1][1] - (double)beyond[0][1] * beyond[1][0];
     for (int g = 0; g < 2; g++) {
       const double value = (B[0] - 1) * own[0][g] + B[1] * own[1][g], slope = B[2] * own[0][g] + (B[3] - 1) * own[1][g];
-      const int    pair = thin ? 1 - g : g; /* its place in OwnPair */
+      const int    pair = thin ? 1 - g : g; /* its place in CorrectPair */
       to[0][pair] = (T)((beyond[1][1] * value - beyond[0][1] * slope) / det);
       to[1][pair] = (T)((beyond[0][0] * slope - beyond[1][0] * value) / det);
     }
@@ -58,7 +58,7 @@ struct OwnSetup {
     if (!thin) return add[2 * i + (sign < 0)];
     return i < half ? (add[i] + sign * add[N - 1 - i]) / 2 : add[half];
   }
-  void Direction(int d, OwnTables<T, N> *tables) const
+  void Direction(int d, CorrectTables<T, N> *tables) const
   {
     double K[N][N];
 
@@ -74,7 +74,7 @@ struct OwnSetup {
     for (int s = 0; s < 2; s++) Outside(view->outside[d][s], s, tables->outside[d][s]);
   }
 
-  PetscErrorCode Fill(OwnTables<T, N> *tables)
+  PetscErrorCode Fill(CorrectTables<T, N> *tables)
   {
     PetscFunctionBegin;
     if (!setup.HasInside()) PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,21 +22,21 @@ namespace vpatchdg::patch {
 /* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other, and for odd n the middle one is even. In
    the orthonormal basis functions are even and odd in turn. */
 template <class T, int N>
-struct OwnTables {
+struct CorrectTables {
   static constexpr int  half = N / 2, even = N - half, nt = VpThinLayers(N, 3);
   static constexpr bool thin = nt < VpDenseLayers(N);
   T                     even_K[3][even * even], odd_K[3][half * half];
   T                     even_add[3][2][even], odd_add[3][2][half]; /* [direction][jump] what jumps at the lower side add */
-  T                     outside[3][2][2][2]; /* [direction][side] from the cell's own pair there (OwnPair) to the jumps */
+  T                     outside[3][2][2][2]; /* [direction][side] from the cell's own pair there (CorrectPair) to the jumps */
 };
 
 /* The pair of traces beyond side s, if the cell beyond is the mirror image of this one: two coefficients, or value and slope. trace: of
    PatchTables */
 template <class T, int N>
-__device__ __forceinline__ Pack<T, 2> OwnPair(const T (&trace)[2][2][VpThinLayers(N, 3)], int s, const T *u)
+__device__ __forceinline__ Pack<T, 2> CorrectPair(const T (&trace)[2][2][VpThinLayers(N, 3)], int s, const T *u)
 {
-  typedef OwnTables<T, N> Tables;
-  Pack<T, 2>              pair;
+  typedef CorrectTables<T, N> Tables;
+  Pack<T, 2>                  pair;
 
   if constexpr (Tables::thin) return {{s ? u[N - 1] : u[1], s ? u[N - 2] : u[0]}};
   else {
@@ -54,7 +54,7 @@ enum { PATCH_LINES = 3 * VP_PATCH_CELLS / 2 };
 enum { LINE_A0, LINE_A1, LINE_H0, LINE_H, LINE_H1, LINE_NUMBERS };
 
 template <class T, int N, class S>
-struct OwnShape {
+struct CorrectShape {
   static constexpr int    X = RoundUp(S::stride, Wide<T>::n);                         /* numbers of a patch's X */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
   static constexpr int    words = PATCH_SIDES + PATCH_LINES * LINE_NUMBERS * sizeof(T) / sizeof(void *);
@@ -62,23 +62,23 @@ struct OwnShape {
 };
 
 template <class T, int N, class Boundary>
-struct OwnThread : PatchThread<T, N, Boundary, false> {
+struct CorrectThread : PatchThread<T, N, Boundary, false> {
   typedef PatchThread<T, N, Boundary, false> Thread;
   typedef typename Thread::S                 S;
-  typedef OwnShape<T, N, S>                  Shape;
+  typedef CorrectShape<T, N, S>              Shape;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R, Thread::abreast;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
-  static constexpr bool thin = OwnTables<T, N>::thin;
+  static constexpr bool thin = CorrectTables<T, N>::thin;
 
-  const OwnTables<T, N>     &k;
+  const CorrectTables<T, N> &k;
   const CellCoefficients<T> &of;
   T                         *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
   template <class Residual>
-  __device__ __forceinline__ OwnThread(const typename Thread::Tables &tables, const Boundary &boundary, const Residual &residual,
-                                       const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
+  __device__ __forceinline__ CorrectThread(const typename Thread::Tables &tables, const Boundary &boundary, const Residual &residual,
+                                           const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(residual.tables), of(residual.of)
   {
     numbers = (T *)(around + PATCH_SIDES);
@@ -154,7 +154,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   template <int D>
   __device__ __forceinline__ void OperateCell(T a, const T *u, T *y) const
   {
-    constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
+    constexpr int half = CorrectTables<T, N>::half, even = CorrectTables<T, N>::even;
     const int     d = t.template Same<D>();
     T             e[even], o[half];
 
@@ -177,7 +177,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   template <int D>
   __device__ __forceinline__ void AddJumps(const T (&lower)[2], const T (&upper)[2], T *y) const
   {
-    constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
+    constexpr int half = CorrectTables<T, N>::half, even = CorrectTables<T, N>::even;
     const int     d = t.template Same<D>();
     const T       u0 = upper[thin], u1 = upper[!thin]; /* as they are mirrored */
     const T       e0 = lower[0] + u0, e1 = lower[1] + u1, o0 = lower[0] - u0, o1 = lower[1] - u1;
@@ -209,7 +209,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   /* the jumps times H at the face in the middle, as the lower and as the upper cell sees them */
   __device__ __forceinline__ void InnerJumps(const T (&u)[m], T H, T (&up)[2], T (&down)[2]) const
   {
-    const Pair lower = OwnPair<T, N>(t.trace, 1, u), upper = OwnPair<T, N>(t.trace, 0, u + N);
+    const Pair lower = CorrectPair<T, N>(t.trace, 1, u), upper = CorrectPair<T, N>(t.trace, 0, u + N);
 
     UNROLL (int f = 0; f < 2; f++) up[f] = H * (upper.a[thin ? 1 - f : f] - lower.a[f]);
     UNROLL (int f = 0; f < 2; f++) down[f] = -up[thin ? 1 - f : f];
@@ -226,9 +226,9 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
     InnerJumps(u, own[LINE_H], up, down);
     OperateCell<D>(own[LINE_A0], u, y);
     OperateCell<D>(own[LINE_A1], u + N, y + N);
-    Jumps<D>(0, AtBoundary<D>(0), beyond[0], OwnPair<T, N>(t.trace, 0, u), own[LINE_H0], lower);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], CorrectPair<T, N>(t.trace, 0, u), own[LINE_H0], lower);
     AddJumps<D>(lower, up, y);
-    Jumps<D>(1, AtBoundary<D>(1), beyond[1], OwnPair<T, N>(t.trace, 1, u + N), own[LINE_H1], upper);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], CorrectPair<T, N>(t.trace, 1, u + N), own[LINE_H1], upper);
     AddJumps<D>(down, upper, y + N);
   }
 
@@ -320,14 +320,14 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
 
 /* the Residual of likepatch.cuh */
 template <class T, int N>
-struct Own {
+struct Correct {
   static constexpr int blocks = Patch<T, N>::roomy, tail = GroupTail<N>::lambda;
   template <class S>
-  static constexpr size_t bytes = OwnShape<T, N, S>::bytes;
+  static constexpr size_t bytes = CorrectShape<T, N, S>::bytes;
   template <class Boundary>
-  using Thread = OwnThread<T, N, Boundary>;
+  using Thread = CorrectThread<T, N, Boundary>;
 
-  OwnTables<T, N>     tables;
+  CorrectTables<T, N> tables;
   CellCoefficients<T> of;
 };
 } // namespace vpatchdg::patch
