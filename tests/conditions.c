@@ -253,6 +253,57 @@ static PetscErrorCode conditions_hold_where_they_are(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* iterations of FGMRES for a random b and eight digits, with a residual of patches as `residual` says */
+static PetscErrorCode CountIterations(Mat A, const char residual[], PetscInt *its)
+{
+  Vec b, x;
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestRandom(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(TestSolver(ksp, 1e-8, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_residual", residual));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_coarse", "ksp"));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the coefficient varies, patches compute their own residuals: with the conditions of their sides, as the whole product with A does. */
+static PetscErrorCode patches_know_conditions(const Case *c)
+{
+  PetscInt   its[2];
+  VpMesh     mesh;
+  PetscReal *a;
+  DM         dm;
+  Mat        A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeDM(c, Striped, (void *)c, &dm));
+  PetscCall(DMSetUp(dm));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(PetscMalloc1(mesh->nown + 1, &a));
+  for (int32_t i = 0; i < mesh->nown; i++) a[i] = 1 + (mesh->first + i) % 3;
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(CountIterations(A, "exact", &its[0]));
+  PetscCall(CountIterations(A, "global", &its[1]));
+  TapOk((PetscBool)(PetscAbsInt(its[0] - its[1]) <= 1), "patches_know_conditions, %s: %d iterations with own residuals, %d with those of A",
+        c->name, (int)its[0], (int)its[1]);
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* one condition for all sides of a normal */
 static PetscErrorCode ByNormal(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[], VPatchDGBoundary *boundary,
                                PetscReal *alpha, void *ctx)
@@ -326,6 +377,7 @@ TAP_MAIN()
 {
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(conditions_hold_where_they_are(&cases[i]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(patches_know_conditions(&cases[i]));
   PetscCall(functions_by_normal_are_conditions_by_normal());
   PetscCall(bad_answers());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -61,6 +61,8 @@ static PetscErrorCode ApplyInverse(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &v));
+  PetscCall(VecBindToCPU(b, PETSC_FALSE)); /* -vec_bind_below */
+  PetscCall(VecBindToCPU(x, PETSC_FALSE));
   const int32_t n = (int32_t)v->solver.level->mesh->ncell;
   const VpOps  *ops = v->solver.level->backend->ops(VP_DOUBLE, v->solver.level->mesh->dim, v->solver.level->problem.degree);
   PetscCall(VecGetArrayReadAndMemType(b, &from, &type));

@@ -180,14 +180,21 @@ INLINE void FindOwnLines(const Sweep *s, const int n, int32_t cell[CORNERS][W], 
   for (int i = 0; i < 3; i++) own->H[i] = Load(H[i]);
 }
 
-/* whether W patches can compute A x together: cells have one size, no level ends beside them, and no cell is turned */
+/* whether W patches can compute A x together: cells have one size, no cell is turned, and beyond them are cells, or boundaries with the
+   condition that the sides of their direction have in `outside` */
 INLINE int HaveUnit(const Sweep *s, int32_t cell[CORNERS][W])
 {
   int ends = !s->view->unit || s->view->turn;
 
   for (int p = 0; p < CORNERS && !ends; p++) {
     for (int d = 0; d < DIM; d++) {
-      for (int l = 0; l < W; l++) ends |= Neighbor(s, cell[p][l], 2 * d + (p >> d & 1)) == VP_LEVEL_END;
+      const int side = 2 * d + (p >> d & 1);
+
+      for (int l = 0; l < W; l++) {
+        const int32_t c = Neighbor(s, cell[p][l], side);
+
+        ends |= c < 0 && c != VpBoundaryAt(side);
+      }
     }
   }
   return !ends;

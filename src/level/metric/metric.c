@@ -110,7 +110,7 @@ static PetscErrorCode FindWorst(const VpMetricWork *mk)
 /* Whether an eigenvalue of some own cell is so much smaller than another one that rounding errors may give it either sign */
 static PetscBool IsHidden(const VpMetricWork *mk)
 {
-  return (PetscBool) !(mk->all.quotient * PETSC_MACHINE_EPSILON < 0.05);
+  return (PetscBool)(mk->metric->components > mk->dim && !(mk->all.quotient * PETSC_MACHINE_EPSILON < 0.05));
 }
 
 /* Finds the penalty of every cell, and what the forecast of iterations needs. */

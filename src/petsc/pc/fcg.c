@@ -72,7 +72,7 @@ static PetscErrorCode Step(KSP ksp, Mat A, Directions *d, const PetscScalar prod
   const Vec old = d->p;
 
   PetscFunctionBegin;
-  if (ksp->its) PetscCall(VecAXPY(d->z, -products[1] / d->eta, old));
+  if (ksp->its && d->eta != 0) PetscCall(VecAXPY(d->z, -products[1] / d->eta, old)); /* 0: the residual was 0 */
   d->p = d->z;
   d->z = old;
   PetscCall(Multiply(ksp, A, d));

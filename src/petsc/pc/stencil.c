@@ -316,7 +316,7 @@ static void FindSums(const void *context, int32_t first, int32_t last, double mo
   }
 }
 
-#define REACTS 1e-10 /* of a row's couplings: smaller sums are rounding errors */
+#define REACTS 1e-8 /* of a row's couplings: smaller sums are rounding errors */
 
 /* Makes `mass`, unless rows with couplings to all sides have the sum 0, or constants are said to be a null space. */
 static PetscErrorCode TakeSums(VpStencil *s, Rows *r, Mat A)

@@ -294,7 +294,7 @@ PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpSte
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
   /* Centers at corners stand for 2^dim times the volume that cells between points have there. Cells have means of reactions. */
-  to->alike = c.spread > VP_STENCIL_ALIKE ? PETSC_MAX_REAL : c.reaction > 0 && to->centered ? (PetscReal)(1 << s->dim) : 0;
+  to->alike = c.spread > VP_STENCIL_ALIKE ? 1e100 : c.reaction > 0 && to->centered ? (PetscReal)(1 << s->dim) : 0;
   to->scale = c.varies || s->factor || c.spread > VP_STENCIL_VARIES || s->negative > VP_STENCIL_VARIES || to->centered ? 0 : c.a;
   PetscCall(DescribeSides(s, &c, varies, to->says, sizeof(to->says)));
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree2(c.face[d], c.width[d]));
