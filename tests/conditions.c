@@ -277,7 +277,7 @@ static PetscErrorCode CountIterations(Mat A, const char residual[], PetscInt *it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the coefficient varies, patches compute their own residuals: with the conditions of their sides, as the whole product with A does. */
+/* Where the coefficient varies, patches compute their own residuals: with the conditions of their sides, as the product with A does. */
 static PetscErrorCode patches_know_conditions(const Case *c)
 {
   PetscInt   its[2];
