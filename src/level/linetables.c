@@ -293,13 +293,22 @@ static PetscErrorCode PlaceCoefficients(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whether lines for a = 1 and coefficients are numbers of the level's precision: their products are near 1 for any h */
+static PetscBool FitUnit(VpLevel level, const PetscReal h[3])
+{
+  PetscBool fit = PETSC_TRUE;
+
+  for (int d = 0; d < level->mesh->dim; d++) fit = (PetscBool)(fit && h[d] > 1e-12 && h[d] < 1e12);
+  return (PetscBool)(fit || level->arrays.precision == VP_DOUBLE);
+}
+
 /* whether coefficients vary over cells of one size; then h[d] is that size */
 static PetscBool HasUnit(VpLevel level, PetscReal h[3])
 {
   const VpApart apart = level->problem.apart;
 
   return (PetscBool)(!VpLevelIsUniform(level) && !apart.reaction && !apart.sides && !(apart.volume && !level->mesh->turn) &&
-                     !VpMeshIsAdaptive(level->mesh) && HaveOneSize(level->mesh, h));
+                     !VpMeshIsAdaptive(level->mesh) && HaveOneSize(level->mesh, h) && FitUnit(level, h));
 }
 
 /* Makes what the view has then. */
