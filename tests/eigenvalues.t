@@ -21,7 +21,7 @@ sub finds {
   push(@value, $1), push(@residual, $2) while $said =~ /^(-?\d+\.\d+)  residual (\S+)/mg;
   my $right = @value >= @exact && !(grep { abs($value[$_] - $exact[$_]) > 1e-6 } 0 .. $#exact);
   my $most = (sort { $b <=> $a } @residual)[0] // 1;
-  ok($right && $most < ($target == -1e-3 ? 3e-5 : $ksp eq 'richardson' ? 1e-6 : 2e-7), "neumann_eigenvalues_are_found: ${dim}D, target $target, $ksp: @value, residuals up to $most") or diag($said);
+  ok($right && $most < ($target == -1e-3 ? 3e-5 : 1e-6), "neumann_eigenvalues_are_found: ${dim}D, target $target, $ksp: @value, residuals up to $most") or diag($said);
 }
 
 for my $target (0, -1, -1e-3) {

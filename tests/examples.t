@@ -8,7 +8,7 @@ use lib 'tests/support';
 use Example;
 
 # poisson
-my @keys = qw(bytes_per_dof cells degree dim dofs error_h1 error_l2 functional history iterations levels mdofs_per_second nu ranks reason relative_residual
+my @keys = qw(bytes_per_dof cells cpu_setup cpu_solve degree dim dofs error_h1 error_l2 functional history iterations levels mdofs_per_second nu ranks reason relative_residual
               seconds_setup seconds_solve);
 my $r = report(2, '-dm_vpatchdg_dim 2 -dm_refine 3');
 is_deeply([sort keys %$r], \@keys, 'poisson_reports_the_keys');
