@@ -9,9 +9,13 @@
   #include <immintrin.h>
 #endif
 
-#define REAL   VP_REAL
-#define DIM    VP_DIM
-#define INLINE static inline __attribute__((always_inline))
+#define REAL VP_REAL
+#define DIM  VP_DIM
+#ifdef __OPTIMIZE__
+  #define INLINE static inline __attribute__((always_inline))
+#else
+  #define INLINE static inline /* inlined for every degree, it would take minutes to compile */
+#endif
 /* Defines the function of a slot for a degree, whose body is what follows `parameters`. */
 #define VP_KERNEL(slot, k, parameters, ...) \
   PetscErrorCode VP_NAME(slot, VP_REAL, VP_DIM, k) parameters \
