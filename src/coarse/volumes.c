@@ -89,14 +89,15 @@ static PetscErrorCode PresetInverse(Volumes *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *name = the value of the KSP's option, if it is given */
-static PetscErrorCode AskFor(KSP ksp, const char option[], char name[], size_t size)
+/* Whether an option says how the KSP solves. */
+static PetscErrorCode IsChosen(KSP ksp, PetscBool *is)
 {
-  const char *prefix;
+  static const char *const options[] = {"-mat_type", "-ksp_type", "-pc_type"};
 
   PetscFunctionBegin;
-  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
-  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, prefix, option, name, size, NULL));
+  *is = PETSC_FALSE;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !*is; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, options[i], is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +116,7 @@ static PetscErrorCode PresetPC(KSP ksp, MatType type)
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
   PetscCall(PetscStrncpy(name, PetscDefined(HAVE_HYPRE) && same ? PCHYPRE : PCGAMG, sizeof(name)));
   PetscCall(PCSetType(pc, name));
-  PetscCall(AskFor(ksp, "-pc_type", name, sizeof(name)));
+  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-pc_type", name, sizeof(name), NULL));
   PetscCall(PetscStrcmp(name, PCGAMG, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetType(pc, PCGAMG));
@@ -153,21 +154,20 @@ static PetscErrorCode AssembleVolumes(Volumes *v, MatType type)
 static PetscErrorCode CreateVolumes(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpPrefers *prefers = level->backend->prefers;
-  PetscBool        inverted = IsInverted(level);
-  char             type[64], given[64] = "";
+  PetscBool        chosen, inverted;
+  char             type[64];
   Volumes         *v;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *data = v;
   PetscCall(VpCoarseSolverCreate(level, prefix, parent, &v->solver));
-  PetscCall(AskFor(v->solver.ksp, "-mat_type", given, sizeof(given)));
-  PetscCall(AskFor(v->solver.ksp, "-ksp_type", given, sizeof(given)));
-  PetscCall(AskFor(v->solver.ksp, "-pc_type", given, sizeof(given)));
-  inverted = (PetscBool)(inverted && !given[0]);
+  PetscCall(IsChosen(v->solver.ksp, &chosen));
+  inverted = (PetscBool)(!chosen && IsInverted(level));
   PetscCall(PetscStrncpy(type, prefers->matrix && (inverted || level->mesh->ncell >= prefers->matrix_cells) ? prefers->matrix : MATAIJ,
                          sizeof(type)));
-  PetscCall(AskFor(v->solver.ksp, "-mat_type", type, sizeof(type)));
+  PetscCall(PetscOptionsGetString(((PetscObject)v->solver.ksp)->options, ((PetscObject)v->solver.ksp)->prefix, "-mat_type", type,
+                                  sizeof(type), NULL));
   PetscCall(AssembleVolumes(v, type));
   PetscCall(KSPSetOperators(v->solver.ksp, v->solver.A, v->solver.A));
   PetscCall(inverted ? VpTogether(level->mesh->comm, PresetInverse(v)) : PresetVolumes(v, type));
