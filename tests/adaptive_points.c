@@ -111,21 +111,7 @@ static PetscErrorCode constants_are_in_the_kernel(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of degree 2, and with the coefficient s K, where s = 3 + x + 2 y and K has 3 on its diagonal and 1 elsewhere */
-static PetscErrorCode Quadratic(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
-{
-  u[0] = 1 + x[0] * x[0] - 2 * x[0] * x[1] + x[1] + (dim == 3 ? x[2] * x[2] + x[0] * x[2] : 0);
-  return 0;
-}
-
-static PetscErrorCode QuadraticGradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
-{
-  g[0] = 2 * x[0] - 2 * x[1] + (dim == 3 ? x[2] : 0);
-  g[1] = -2 * x[0] + 1;
-  if (dim == 3) g[2] = 2 * x[2] + x[0];
-  return 0;
-}
-
+/* the coefficient s K, where s = 3 + x + 2 y and K has 3 on its diagonal and 1 elsewhere */
 static PetscErrorCode Growing(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
 {
   for (PetscInt i = 0; i < n; i++) {

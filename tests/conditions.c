@@ -1,6 +1,6 @@
 /* Boundary conditions that differ from box to box: the operator, right-hand sides, solvers, coarser levels, and what is refused. */
 /* ranks: 1 2 3 */
-#include "support/backend.h"
+#include "support/problem.h"
 #include "support/refused.h"
 #include "../src/petsc/dmdata/dmdata.h"
 
@@ -92,26 +92,18 @@ static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal no
 
 static PetscErrorCode MakeDM(const Case *c, VPatchDGBoundaryFunction f, void *ctx, DM *dm)
 {
-  PetscOptions database;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&database));
-  PetscCall(PetscOptionsInsertString(database, c->options));
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, 0, dm));
-  PetscCall(PetscObjectSetOptions((PetscObject)*dm, database));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscCall(PetscObjectSetOptions((PetscObject)*dm, NULL));
-  PetscCall(PetscOptionsDestroy(&database));
+  PetscCall(TestDMOptions(*dm, c->options));
   PetscCall(DMVPatchDGSetBoundaryFunction(*dm, f, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* |A x - B x| / |B x| for the assembled matrix B and a random x */
-static PetscErrorCode Difference(DM dm, Mat A, PetscReal *difference)
+static PetscErrorCode CompareAssembled(DM dm, Mat A, PetscReal *difference)
 {
-  Mat       B;
-  Vec       x, y, z;
-  PetscReal norm;
+  Mat B;
+  Vec x, y, z;
 
   PetscFunctionBeginUser;
   PetscCall(DMSetMatType(dm, MATAIJ));
@@ -122,10 +114,7 @@ static PetscErrorCode Difference(DM dm, Mat A, PetscReal *difference)
   PetscCall(TestRandom(x, 0));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(B, x, z));
-  PetscCall(VecNorm(z, NORM_2, &norm));
-  PetscCall(VecAXPY(y, -1, z));
-  PetscCall(VecNorm(y, NORM_2, difference));
-  *difference /= norm;
+  PetscCall(Difference(y, z, difference));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
@@ -139,7 +128,6 @@ static PetscErrorCode Solve(DM dm, Mat A, Known *known, PetscInt *its, PetscReal
   Vec          b, x, u;
   KSP          ksp;
   MatNullSpace constants;
-  PetscReal    norm;
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateGlobalVector(dm, &b));
@@ -153,12 +141,10 @@ static PetscErrorCode Solve(DM dm, Mat A, Known *known, PetscInt *its, PetscReal
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(DMVPatchDGInterpolate(dm, Solution, known, u));
-  PetscCall(VecNorm(u, NORM_2, &norm));
-  PetscCall(VecAXPY(x, -1, u));
   PetscCall(MatGetNullSpace(A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, x));
-  PetscCall(VecNorm(x, NORM_2, error));
-  *error /= norm;
+  if (constants) PetscCall(MatNullSpaceRemove(constants, u));
+  PetscCall(Difference(x, u, error));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
@@ -242,7 +228,7 @@ static PetscErrorCode conditions_hold_where_they_are(const Case *c)
         (int)asked, (int)wrong, (int)merged);
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(MatGetNullSpace(A, &constants));
-  PetscCall(Difference(dm, A, &difference));
+  PetscCall(CompareAssembled(dm, A, &difference));
   PetscCall(Solve(dm, A, &known, &its, &error));
   TapOk((PetscBool)(difference < 1e-13 && !constants == (c->width > 0)), "the_operator_is_the_assembled_one, %s: %.1e, null space %s",
         c->name, (double)difference, constants ? "constants" : "none");
@@ -253,38 +239,16 @@ static PetscErrorCode conditions_hold_where_they_are(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* iterations of FGMRES for a random b and eight digits, with a residual of patches as `residual` says */
-static PetscErrorCode CountIterations(Mat A, const char residual[], PetscInt *its)
-{
-  Vec b, x;
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(TestRandom(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(TestSolver(ksp, 1e-8, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(SetByOption(pc, "-pc_vpatchdg_residual", residual));
-  PetscCall(SetByOption(pc, "-pc_vpatchdg_coarse", "ksp"));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#define FGMRES "-ksp_type fgmres -ksp_rtol 1e-8 -ksp_max_it 100 -pc_type vpatchdg -pc_vpatchdg_coarse ksp -pc_vpatchdg_residual "
 
 /* Where the coefficient varies, patches compute their own residuals: with the conditions of their sides, as the product with A does. */
 static PetscErrorCode patches_know_conditions(const Case *c)
 {
   PetscInt   its[2];
+  Problem    p;
   VpMesh     mesh;
   PetscReal *a;
   DM         dm;
-  Mat        A;
 
   PetscFunctionBeginUser;
   PetscCall(MakeDM(c, Striped, (void *)c, &dm));
@@ -294,13 +258,14 @@ static PetscErrorCode patches_know_conditions(const Case *c)
   for (int32_t i = 0; i < mesh->nown; i++) a[i] = 1 + (mesh->first + i) % 3;
   PetscCall(DMVPatchDGSetCoefficient(dm, a));
   PetscCall(PetscFree(a));
-  PetscCall(DMCreateMatrix(dm, &A));
-  PetscCall(CountIterations(A, "exact", &its[0]));
-  PetscCall(CountIterations(A, "global", &its[1]));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(SolveWith(&p, i ? FGMRES "global" : FGMRES "exact", NULL, &its[i], NULL));
+    PetscCall(NewKSP(&p));
+  }
   TapOk((PetscBool)(PetscAbsInt(its[0] - its[1]) <= 1), "patches_know_conditions, %s: %d iterations with own residuals, %d with those of A",
         c->name, (int)its[0], (int)its[1]);
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&dm));
+  PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -232,9 +232,7 @@ static PetscErrorCode MakeProblem(Draws *w, Problem *p)
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, w->N, w->N, width, NULL, width, NULL, &p->A));
   PetscCall(MatSetOption(p->A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(AssembleAll(w, p->dm, p->A, node));
-  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(CompleteProblem(p));
   PetscCall(TestPC(p->ksp, &pc));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
   PetscCall(PetscFree(node));

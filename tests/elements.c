@@ -107,9 +107,7 @@ static PetscErrorCode ElementProblem(DM plex, PetscInt degree, const char option
   PetscCall(VecSet(u, 0));
   PetscCall(DMPlexSNESComputeJacobianFEM(plex, u, p->A, p->A, NULL));
   PetscCall(DMRestoreLocalVector(plex, &u));
-  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(CompleteProblem(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -171,7 +171,7 @@ static PetscErrorCode single_precision_has_seven_digits(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = 1 + x + 2 y as a number, or times a constant matrix; u has degree 2 */
+/* a = 1 + x + 2 y as a number, or times a constant matrix */
 static PetscErrorCode Linear(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
 {
   const PetscInt full = *(PetscInt *)ctx;
@@ -186,20 +186,6 @@ static PetscErrorCode Linear(PetscInt dim, PetscInt n, const PetscReal x[], cons
       }
     }
   }
-  return 0;
-}
-
-static PetscErrorCode Quadratic(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
-{
-  u[0] = 1 + x[0] * x[0] - 2 * x[0] * x[1] + x[1] + (dim == 3 ? x[2] * x[2] + x[0] * x[2] : 0);
-  return 0;
-}
-
-static PetscErrorCode QuadraticGradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
-{
-  g[0] = 2 * x[0] - 2 * x[1] + (dim == 3 ? x[2] : 0);
-  g[1] = -2 * x[0] + 1;
-  if (dim == 3) g[2] = 2 * x[2] + x[0];
   return 0;
 }
 

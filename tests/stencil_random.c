@@ -110,9 +110,7 @@ static PetscErrorCode MakeProblem(const Stencil *s, Problem *p)
   PetscCall(KSPGetOperators(first, &p->A, NULL));
   PetscCall(PetscObjectReference((PetscObject)p->A));
   PetscCall(KSPDestroy(&first));
-  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(CompleteProblem(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -216,17 +216,6 @@ static PetscErrorCode OfAFile(const Trees *t, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WithOptions(PetscInt dim, const char options[])
-{
-  DM dm;
-
-  PetscFunctionBeginUser;
-  PetscCall(NewByOptions(dim, 2, 0, options, &dm));
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMDestroy(&dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* a quadrilateral that is not in the plane */
 static PetscErrorCode Surface(void)
 {
@@ -322,7 +311,7 @@ static PetscErrorCode OtherCells(void)
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(WriteFile("10\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n5 2 0 0\n6 0 0 1\n7 1 0 1\n8 0 1 1\n9 1 1 1\n10 2 0 1\n", elements[i]));
-    Refused(WithOptions(2 + i, "-dm_vpatchdg_mesh " FILE_NAME),
+    Refused(SetUpWith(2 + i, "-dm_vpatchdg_mesh " FILE_NAME),
             i ? "near (1.33333, 0.333333, 0.5), has 6 corners" : "near (1.33333, 0.333333), has 3 corners", i ? "prism" : "triangle");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,8 +325,8 @@ TAP_MAIN()
   TreesStar(5, &t);
   PetscCall(OfAPlex(&t, "star"));
   PetscCall(OfAFile(&t, "star"));
-  Refused(WithOptions(2, "-dm_vpatchdg_mesh " FILE_NAME " -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain", "domain");
-  Refused(WithOptions(2, "-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
+  Refused(SetUpWith(2, "-dm_vpatchdg_mesh " FILE_NAME " -dm_vpatchdg_domain disc"), "-dm_vpatchdg_mesh reads the domain", "domain");
+  Refused(SetUpWith(2, "-dm_vpatchdg_mesh build/t/nothing.msh"), "", "file_that_does_not_exist");
   PetscCall(LossesAreExpected());
   PetscCall(OtherCells());
   Refused(Surface(), "have 2 dimensions and lie in space of 3", "surface_in_space");

@@ -183,17 +183,6 @@ static PetscErrorCode Multigrid(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUpWith(PetscInt dim, const char options[])
-{
-  DM dm;
-
-  PetscFunctionBeginUser;
-  PetscCall(NewByOptions(dim, 2, 1, options, &dm));
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMDestroy(&dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SetUpTrees(const Trees *t, PetscBool apart)
 {
   PetscReal node[MOST_TREES * 8 * 3];

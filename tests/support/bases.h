@@ -187,3 +187,18 @@ static inline PetscErrorCode Turning(PetscInt dim, PetscInt n, const PetscReal x
   }
   return 0;
 }
+
+/* a polynomial of degree 2, and its gradient */
+PETSC_UNUSED static PetscErrorCode Quadratic(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  u[0] = 1 + x[0] * x[0] - 2 * x[0] * x[1] + x[1] + (dim == 3 ? x[2] * x[2] + x[0] * x[2] : 0);
+  return 0;
+}
+
+PETSC_UNUSED static PetscErrorCode QuadraticGradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
+{
+  g[0] = 2 * x[0] - 2 * x[1] + (dim == 3 ? x[2] : 0);
+  g[1] = -2 * x[0] + 1;
+  if (dim == 3) g[2] = 2 * x[2] + x[0];
+  return 0;
+}

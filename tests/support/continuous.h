@@ -238,15 +238,13 @@ static inline PetscErrorCode GridProblem(const NodeGrid *g, const char options[]
   PetscFunctionBeginUser;
   PetscCall(GridDM(g, options, &p->dm));
   PetscCall(AssembleGrid(g, p->dm, &p->A));
-  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(CompleteProblem(p));
   PetscCall(TestRandom(p->b, 0));
   if (g->sides == NATURAL) {
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
     PetscCall(MatNullSpaceRemove(constants, p->b));
     PetscCall(MatNullSpaceDestroy(&constants));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
   PetscCall(TestPC(p->ksp, &pc));
   PetscCall(GridRestriction(g, p->dm, &ncell, &node));
   PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));

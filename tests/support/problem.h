@@ -28,6 +28,26 @@ static inline PetscErrorCode SetCoefficient(DM        dm, PetscReal (*value)(con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Creates a new KSP for the same system. */
+static inline PetscErrorCode NewKSP(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&p->ksp));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->A), &p->ksp));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Creates the vectors and the KSP of p->A. */
+static inline PetscErrorCode CompleteProblem(Problem *p)
+{
+  PetscFunctionBeginUser;
+  p->ksp = NULL;
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(NewKSP(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Creates a problem from a DM that is set up, and takes over the DM: b is random, and the KSP has the prefix and has not read its
    options. */
 static inline PetscErrorCode ProblemOf(DM dm, const char prefix[], Problem *p)
@@ -35,11 +55,9 @@ static inline PetscErrorCode ProblemOf(DM dm, const char prefix[], Problem *p)
   PetscFunctionBeginUser;
   p->dm = dm;
   PetscCall(DMCreateMatrix(p->dm, &p->A));
-  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(CompleteProblem(p));
   PetscCall(VecSetRandom(p->b, NULL));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)dm), &p->ksp));
   PetscCall(KSPSetOptionsPrefix(p->ksp, prefix));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,16 +137,6 @@ static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscRe
   if (residual) PetscCall(TrueResidual(p->A, p->b, p->x, residual));
   if (its) PetscCall(KSPGetIterationNumber(p->ksp, its));
   if (reason) PetscCall(KSPGetConvergedReason(p->ksp, reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Creates a new KSP for the same system. */
-static inline PetscErrorCode NewKSP(Problem *p)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->dm), &p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

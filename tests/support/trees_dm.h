@@ -160,3 +160,15 @@ PETSC_UNUSED static inline PetscErrorCode SaveAndLoad(DM dm, const char name[], 
   PetscCall(PetscViewerDestroy(&viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Sets up a DM with these options, which may be refused. */
+PETSC_UNUSED static inline PetscErrorCode SetUpWith(PetscInt dim, const char options[])
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewByOptions(dim, 2, 1, options, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
