@@ -361,8 +361,8 @@ struct Conversions {
   template <class Hanging>
   static PetscErrorCode EnterResidual(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
-    return VpCudaOnTiles<DIM, TilesFor<N, Hanging>, false>(
-      e.outer, 0, e.view->nown, field.x, e.ghosts,
+    return VpCudaOnTiles<DIM, TilesFor<N, Hanging>, false, double>(
+      {e.outer, 0, e.view->nown, field.x, e.ghosts},
       [=](const auto &tiles, int border) { return EnterFromTiles(e, tiles, field, hanging, border); },
       [=](const SplitCells &cell, int border) { return EnterFromCells(e, field, hanging, cell, border); });
   }

@@ -198,29 +198,29 @@ struct Metric {
   }
 
   /* energy: the sum of x y, or NULL */
-  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y,
-                              double *energy)
+  static PetscErrorCode Apply(const VpCudaApply &a, double *energy)
   {
     SplitCells *cells = NULL;
-    MetricField field(view, x, ghosts.values);
+    MetricField field(a.view, a.x, a.ghosts.values);
     double     *partial = NULL;
     int         blocks = 0;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaSplitCells(view, first, last, &cells));
-    if (view->turn) PetscCall(FindTurned(view, &field));
-    PetscCall(Run(view, [&](const Tables &tables, auto kind) {
+    PetscCall(VpCudaSplitCells(a.view, a.first, a.last, &cells));
+    if (a.view->turn) PetscCall(FindTurned(a.view, &field));
+    PetscCall(Run(a.view, [&](const Tables &tables, auto kind) {
       typedef MetricShape<DIM, N, decltype(kind)> M;
 
       PetscFunctionBegin;
-      if (energy) PetscCall(VpBackendCuda.borrow((VpBlocks(last - first, M::cells) + 2) * sizeof(double), "products", (void **)&partial));
-      PetscCall(VpCudaInnerThenBorder(ghosts, [&](int border) {
+      if (energy)
+        PetscCall(VpBackendCuda.borrow((VpBlocks(a.last - a.first, M::cells) + 2) * sizeof(double), "products", (void **)&partial));
+      PetscCall(VpCudaInnerThenBorder(a.ghosts, [&](int border) {
         const int32_t count = cells->n[border], here = VpBlocks(count, M::cells);
         double *const sums = energy ? partial + blocks : NULL;
 
         blocks += here;
         return VpCudaLaunch("apply at points", ApplyMetric<DIM, N, decltype(kind)>, {here, M::threads}, tables, field, cells->List(border),
-                            cells->start, count, (const double *)b, (double *)y, sums);
+                            cells->start, count, (const double *)a.b, (double *)a.y, sums);
       }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
@@ -231,7 +231,7 @@ struct Metric {
 
   static PetscErrorCode ApplyEnergy(const VpView *view, const void *x, VpGhosts ghosts, void *y, double *energy)
   {
-    return Apply(view, 0, view->nown, x, ghosts, NULL, y, energy);
+    return Apply({view, 0, view->nown, x, ghosts, NULL, y}, energy);
   }
 
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
@@ -267,9 +267,9 @@ static PetscErrorCode OfView(const VpView *view, F f)
   return error;
 }
 
-PetscErrorCode VpCudaMetricApply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
+PetscErrorCode VpCudaMetricApply(const VpCudaApply &a)
 {
-  return OfView(view, [=](auto of) { return of.Apply(view, first, last, x, ghosts, b, y, NULL); });
+  return OfView(a.view, [&](auto of) { return of.Apply(a, NULL); });
 }
 
 PetscErrorCode VpCudaMetricPack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)

@@ -149,65 +149,63 @@ struct Operator {
   typedef CellShape<DIM, N> S;
 
   template <class Hanging>
-  static PetscErrorCode ApplyToCells(const Field<T> &f, const Hanging &hanging, const SplitCells &cell, int border, const void *b, void *y)
+  static PetscErrorCode ApplyToCells(const VpCudaApply &a, const Field<T> &f, const Hanging &hanging, const SplitCells &cell, int border)
   {
     const int32_t count = cell.n[border];
 
     return VpCudaLaunch("apply", ApplyCells<T, DIM, N, Hanging>, {VpBlocks(count, S::cells), S::threads}, f, hanging, cell.List(border),
-                        cell.start, count, (const T *)b, (T *)y);
+                        cell.start, count, (const T *)a.b, (T *)a.y);
   }
 
   template <class Numbers, class Hanging>
-  static PetscErrorCode ApplyToTiles(const VpView *view, const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border,
-                                     const void *b, void *y)
+  static PetscErrorCode ApplyToTiles(const VpCudaApply &a, const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int border)
   {
     typedef TilesFor<N, Hanging> Tiles;
-    auto                         kernel = b ? ApplyTiles<Tiles, true, Numbers, Hanging> : ApplyTiles<Tiles, false, Numbers, Hanging>;
+    auto                         kernel = a.b ? ApplyTiles<Tiles, true, Numbers, Hanging> : ApplyTiles<Tiles, false, Numbers, Hanging>;
     const size_t                 bytes = 2 * Tiles::bytes + (Numbers::varies ? OwnNumbers<Tiles>::size * sizeof(double) : 0);
-    const CellNumbers            of = {(const double *)view->coefficient, view->directions};
+    const CellNumbers            of = {(const double *)a.view->coefficient, a.view->directions};
 
     return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[border], Tiles::threads, bytes}, size.tables, f, hanging, of,
-                        size.tile.List(border), size.tile.start, (const double *)b, (double *)y);
+                        size.tile.List(border), size.tile.start, (const double *)a.b, (double *)a.y);
   }
 
   template <class Hanging>
-  static PetscErrorCode ApplyToAll(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last,
-                                   VpGhosts ghosts, const void *b, void *y)
+  static PetscErrorCode ApplyToAll(const VpCudaApply &a, const Field<T> &f, const Hanging &hanging)
   {
     typedef TilesFor<N, Hanging> Tiles;
 
-    return VpCudaOnTiles<DIM, Tiles, true>(
-      view, first, last, f.x, ghosts,
+    return VpCudaOnTiles<DIM, Tiles, true, T>(
+      a,
       [=](const auto &size, int border) {
         if constexpr (std::is_same<Hanging, NoHangingTraces<T>>::value) {
-          if (size.varies) return ApplyToTiles<OwnNumbers<Tiles>>(view, f, hanging, size, border, b, y);
+          if (size.varies) return ApplyToTiles<OwnNumbers<Tiles>>(a, f, hanging, size, border);
         }
-        return ApplyToTiles<SameNumbers<Tiles>>(view, f, hanging, size, border, b, y);
+        return ApplyToTiles<SameNumbers<Tiles>>(a, f, hanging, size, border);
       },
-      [=](const SplitCells &cell, int border) { return ApplyToCells(f, hanging, cell, border, b, y); });
+      [=](const SplitCells &cell, int border) { return ApplyToCells(a, f, hanging, cell, border); });
   }
 
-  static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
+  static PetscErrorCode ApplyHanging(const VpCudaApply &a, Field<T> f)
   {
     HangPlan        *plan = NULL;
     HangingTraces<T> hanging = {};
 
     PetscFunctionBegin;
-    PetscCall(VpCudaHangPlan<T, DIM, N>(view, first, last, &plan));
-    PetscCall(VpCudaFindTraces<T, DIM, N>(view, plan, &f, &hanging));
-    PetscCall(ApplyToAll(view, f, hanging, first, last, ghosts, b, y));
-    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, HangThread<T, DIM, N>::threads}, f, view->hang,
-                           (const int32_t *)plan->list.p + plan->nface, plan->nother, T(b ? -1 : 1), (T *)y));
+    PetscCall(VpCudaHangPlan<T, DIM, N>(a.view, a.first, a.last, &plan));
+    PetscCall(VpCudaFindTraces<T, DIM, N>(a.view, plan, &f, &hanging));
+    PetscCall(ApplyToAll(a, f, hanging));
+    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, HangThread<T, DIM, N>::threads}, f,
+                           a.view->hang, (const int32_t *)plan->list.p + plan->nface, plan->nother, T(a.b ? -1 : 1), (T *)a.y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Turned(const VpView *view, const Field<T> &f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
+  static PetscErrorCode ApplyTurned(const VpCudaApply &a, const Field<T> &f)
   {
     SplitCells *cells = NULL;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaSplitCells(view, first, last, &cells));
-    PetscCall(VpCudaInnerThenBorder(ghosts, [=](int border) { return ApplyToCells(f, TurnedSides<T>(), *cells, border, b, y); }));
+    PetscCall(VpCudaSplitCells(a.view, a.first, a.last, &cells));
+    PetscCall(VpCudaInnerThenBorder(a.ghosts, [=](int border) { return ApplyToCells(a, f, TurnedSides<T>(), *cells, border); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -221,14 +219,15 @@ struct Operator {
   static PetscErrorCode ApplyToRange(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b,
                                      void *y)
   {
-    Field<T> f(view, x, ghosts.values);
+    const VpCudaApply a = {view, first, last, x, ghosts, b, y};
+    Field<T>          f(view, x, ghosts.values);
 
     PetscFunctionBegin;
     PetscCall(VpCudaFieldWithLines(view, x, ghosts.values, &f));
-    if (view->metric.components) PetscCall(VpCudaMetricApply(view, first, last, x, ghosts, b, y));
-    else if (view->hang.n) PetscCall(Hanging(view, f, first, last, ghosts, b, y));
-    else if (view->turn) PetscCall(Turned(view, f, first, last, ghosts, b, y));
-    else PetscCall(ApplyToAll(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y));
+    if (view->metric.components) PetscCall(VpCudaMetricApply(a));
+    else if (view->hang.n) PetscCall(ApplyHanging(a, f));
+    else if (view->turn) PetscCall(ApplyTurned(a, f));
+    else PetscCall(ApplyToAll(a, f, NoHangingTraces<T>()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

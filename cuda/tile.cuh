@@ -393,9 +393,9 @@ template <class S>
 PetscErrorCode VpCudaTilePlan(const VpView *, bool vary, int32_t first, int32_t last, TilePlan<S> **);
 
 /* For inner cells of a range, then for those at the border, calls tiles(size, border) for every size of tiles S, then cells(cell, border)
-   for the other cells. If x or the mesh allows no tiles, calls cells() alone. VARY: as in VpCudaTilePlan() */
+   for the other cells. If x, of numbers T, or the mesh allows no tiles, calls cells() alone. VARY: as in VpCudaTilePlan() */
 template <int DIM, class S, bool VARY, class T, class OnTiles, class OnCells>
-PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
+PetscErrorCode VpCudaOnTiles(const VpCudaApply &a, OnTiles tiles, OnCells cells)
 {
   SplitCells *all = NULL;
 
@@ -403,20 +403,20 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
   if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
     TilePlan<S> *plan = NULL;
 
-    PetscCall(VpCudaTilePlan<S>(view, VARY, first, last, &plan));
-    if (plan->HasTiles() && ReadsPairs(x)) {
+    PetscCall(VpCudaTilePlan<S>(a.view, VARY, a.first, a.last, &plan));
+    if (plan->HasTiles() && ReadsPairs((const double *)a.x)) {
       auto run = [=](int border) {
         PetscFunctionBegin;
         for (const auto &size : plan->size) PetscCall(tiles(*size, border));
         PetscCall(cells(plan->cell, border));
         PetscFunctionReturn(PETSC_SUCCESS);
       };
-      PetscCall(VpCudaInnerThenBorder(ghosts, run));
+      PetscCall(VpCudaInnerThenBorder(a.ghosts, run));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(VpCudaSplitCells(view, first, last, &all));
-  PetscCall(VpCudaInnerThenBorder(ghosts, [=](int border) { return cells(*all, border); }));
+  PetscCall(VpCudaSplitCells(a.view, a.first, a.last, &all));
+  PetscCall(VpCudaInnerThenBorder(a.ghosts, [=](int border) { return cells(*all, border); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::tile

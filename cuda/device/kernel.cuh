@@ -125,8 +125,17 @@ typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaPointsOps,
   VpCudaCellsOps, VpCudaInterfacesOps, VpCudaModesOps, VpCudaMetricOps;
 
+/* what the slot apply is asked for */
+struct VpCudaApply {
+  const VpView *view;
+  int32_t       first, last; /* on cells [first, last) */
+  const void   *x;
+  VpGhosts      ghosts;
+  const void   *b;
+  void         *y;
+};
 /* metric.cu: slots where the view has a metric */
-PetscErrorCode VpCudaMetricApply(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
+PetscErrorCode VpCudaMetricApply(const VpCudaApply &);
 PetscErrorCode VpCudaMetricPack(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
 PetscErrorCode VpCudaMetricUnpack(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
 /* pullback.cu */

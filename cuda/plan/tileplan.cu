@@ -38,6 +38,8 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
 template <class S>
 struct TileSetup {
   static constexpr int N = S::n, T = S::cells;
+  const VpView        *view;
+  int32_t              first, last; /* of cells [first, last) */
 
   /* Takes what faces add out of D. A face's term is that of the difference of the traces beyond and own ones. */
   static void TakeFaces(const double line[], const double traces[2][2][VpDenseLayers(N)], double D[])
@@ -51,7 +53,7 @@ struct TileSetup {
   }
 
   /* common: NULL if coefficients vary */
-  static PetscErrorCode Tables(const VpView *view, const VpCommon *common, const double hanging[3][3], TileTables<N> *t)
+  PetscErrorCode Tables(const VpCommon *common, const double hanging[3][3], TileTables<N> *t) const
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
@@ -73,7 +75,7 @@ struct TileSetup {
 
   /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions;
      where cells differ in size, all can */
-  static int32_t Start(const VpView *view, int32_t first, int32_t *step)
+  int32_t Start(int32_t *step) const
   {
     *step = view->nsize || view->hang.n ? 1 : T;
     return *step == 1 ? first : first + (int32_t)((T - (view->position + first) % T) % T);
@@ -92,25 +94,25 @@ struct TileSetup {
       return found ? start + (int32_t)((const uint8_t *)found - flag.data()) * step : none;
     }
   };
-  static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon *common, int32_t first, int32_t last, Candidates *c)
+  PetscErrorCode Find(const VpCommon *common, Candidates *c) const
   {
     VpArray device;
 
     PetscFunctionBegin;
-    c->start = Start(view, first, &c->step);
+    c->start = Start(&c->step);
     c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
     c->flag.resize(c->count);
     PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, f,
-                           common ? *common : VpCommon(), !common, last, c->start, c->step, c->count, (uint8_t *)device.p));
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)},
+                           Field<double>(view, NULL, NULL), common ? *common : VpCommon(), !common, last, c->start, c->step, c->count,
+                           (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* adds the tiles of cells that are not taken and have the common lines, are of size number which - 1, or, for which < 0, have any
      coefficients; marks their cells as taken */
-  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, int which, int32_t first, int32_t last, const uint8_t *reads,
-                                std::vector<uint8_t> *taken, TilePlan<S> *plan)
+  PetscErrorCode AddSize(int which, const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<S> *plan) const
   {
     const VpCommon               *common = which < 0 ? NULL : which ? &view->size[which - 1] : &view->common;
     std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
@@ -118,9 +120,9 @@ struct TileSetup {
     Candidates                    c;
 
     PetscFunctionBegin;
-    PetscCall(Tables(view, common, view->hanging[PetscMax(which, 0)], &size->tables));
+    PetscCall(Tables(common, view->hanging[PetscMax(which, 0)], &size->tables));
     size->varies = !common;
-    PetscCall(Find(view, f, common, first, last, &c));
+    PetscCall(Find(common, &c));
     size->tile.start = c.start;
     for (int border = 0; border < 2; border++) {
       const size_t before = tile.size();
@@ -138,15 +140,15 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, bool vary, int32_t first, int32_t last, TilePlan<S> *plan)
+  PetscErrorCode Lists(bool vary, TilePlan<S> *plan) const
   {
     std::vector<uint8_t> taken((size_t)(last - first), 0);
     uint8_t             *reads;
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    for (int i = 0; i <= view->nsize && view->common.found; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
-    if (vary && view->unit) PetscCall(AddSize(view, f, -1, first, last, reads, &taken, plan));
+    for (int i = 0; i <= view->nsize && view->common.found; i++) PetscCall(AddSize(i, reads, &taken, plan));
+    if (vary && view->unit) PetscCall(AddSize(-1, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
     if (rest && plan->HasTiles()) PetscCall(VpCudaListCells(first, last, reads, taken.data(), &plan->cell));
     PetscCall(PetscFree(reads));
@@ -160,7 +162,7 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, bool vary, int32_t first, int3
   auto fill = [=](TilePlan<S> *p) {
     PetscFunctionBegin;
     if ((view->common.found || (vary && view->unit)) && view->nt == VpDenseLayers(S::n))
-      PetscCall(TileSetup<S>::Lists(view, Field<double>(view, NULL, NULL), vary, first, last, p));
+      PetscCall((TileSetup<S>{view, first, last}).Lists(vary, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
