@@ -132,12 +132,8 @@ static PetscErrorCode JoinNumbers(Numbers *to, VpProblem *problem, PetscReal **n
 /* Sets the numbers of Robin sides, where there are some. */
 static PetscErrorCode FindRobin(Numbers *to)
 {
-  const VpDomain domain = to->mesh->geometry->domain;
-  PetscBool      some = PETSC_FALSE;
-
   PetscFunctionBegin;
-  for (int32_t i = 0; i < domain->nboundary; i++) some = (PetscBool)(some || VpConditions[domain->boundary[i].kind].alpha != 0);
-  if (!some) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpDomainReadsAlpha(to->mesh->geometry->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1((size_t)to->mesh->nown * 2 * (size_t)to->mesh->dim + 1, &to->robin));
   for (int side = 0; side < 2 * to->mesh->dim; side++) SetRobin(to, side);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,7 +98,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
     VpLineLift(inside, level->problem.degree, level->problem.penalty, level->view.hanging[size][d]);
     /* A side with an alpha has another matrix for every size. */
-    if (size && VpConditions[boundary.kind].alpha != 0) common->bounded[d][s] = -1;
+    if (size && VpReadsAlpha(boundary.kind)) common->bounded[d][s] = -1;
   }
 }
 

@@ -349,11 +349,12 @@ static PetscErrorCode PlaceParts(VpLevel level, const PetscReal h[3])
   parts->reaction = VpLevelReaction(level) / level->mesh->dim;
   PetscCall(PetscMalloc1(3 * (size_t)domain->nboundary, &condition));
   for (int32_t i = 0; i < domain->nboundary; i++) {
-    const VpCondition *is = &VpConditions[domain->boundary[i].kind];
+    const VpSide is = domain->boundary[i].kind;
 
-    condition[3 * i] = is->mean;
-    condition[3 * i + 1] = 2 * is->penalty * parts->penalty;
-    condition[3 * i + 2] = is->alpha * VpProblemAlphaOf(problem, i % (2 * level->mesh->dim), domain->boundary[i].alpha);
+    condition[3 * i] = VpConditions[is].mean;
+    condition[3 * i + 1] = (double)VpConditionGamma(is, 2 * parts->penalty, 0);
+    condition[3 * i + 2] =
+      (double)VpConditionGamma(is, 0, VpProblemAlphaOf(problem, i % (2 * level->mesh->dim), domain->boundary[i].alpha));
   }
   PetscCall(VpPlaceArray(&level->arrays, condition, 3 * (size_t)domain->nboundary, "conditions", &parts->condition));
   PetscCall(PetscFree(condition));

@@ -149,15 +149,16 @@ static PetscErrorCode PlaceEnds(const Sums *w, VpArrays *own, VpNodeForm *form)
   PetscCall(PetscCalloc1((size_t)n * (size_t)sides, &ends));
   for (int32_t c = 0; c < mesh->nown; c++) number[c] = -1;
   for (int32_t i = 0; i < n; i++) {
-    const int32_t      cell = end[i] / sides, beyond = mesh->neighbor[end[i]];
-    const int          side = end[i] % sides;
-    const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
-    const double       h = VpGeometrySize(mesh->geometry, cell, side / 2) / (w->nodes->wide ? 2 : 1);
+    const int32_t cell = end[i] / sides, beyond = mesh->neighbor[end[i]];
+    const int     side = end[i] % sides;
+    const VpSide  is = VpDomainSide(domain, beyond);
+    const double  h = VpGeometrySize(mesh->geometry, cell, side / 2) / (w->nodes->wide ? 2 : 1);
 
     if (number[cell] < 0) number[cell] = count++;
-    ends[(size_t)number[cell] * (size_t)sides + (size_t)side] = is->penalty * VpDirichletGamma(w->problem->degree, w->problem->penalty) -
-                                                                2 * is->mean * w->forms.slope +
-                                                                h * VpProblemAlpha(w->problem, domain, beyond);
+    ends[(size_t)number[cell] * (size_t)sides + (size_t)side] =
+      (double)VpConditionGamma(is, VpDirichletGamma(w->problem->degree, w->problem->penalty),
+                               h * VpProblemAlpha(w->problem, domain, beyond)) -
+      2 * VpConditions[is].mean * w->forms.slope;
   }
   PetscCall(VpPlaceArray(own, number, mesh->nown, "cells at the boundary", &form->end));
   PetscCall(VpPlaceArray(own, ends, (size_t)count * (size_t)sides, "conditions on sides", &form->ends));

@@ -162,6 +162,14 @@ static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[VpBoundaryEntry(beyond)].kind;
 }
 
+/* whether the form of some boundary has a number of its own */
+static inline PetscBool VpDomainReadsAlpha(VpDomain domain)
+{
+  int32_t i = 0;
+
+  while (i < domain->nboundary && !VpReadsAlpha(domain->boundary[i].kind)) i++;
+  return (PetscBool)(i < domain->nboundary);
+}
 static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 {
   return VpIsBoundary(beyond) ? domain->boundary[VpBoundaryEntry(beyond)].alpha : 0;

@@ -106,9 +106,8 @@ static PetscBool HaveOneSize(VpMesh mesh)
 {
   const VpLattice L = mesh->geometry->lattice;
   const VpDomain  domain = mesh->geometry->domain;
-  PetscBool       one = PETSC_TRUE;
+  PetscBool       one = (PetscBool)!VpDomainReadsAlpha(domain);
 
-  for (int32_t i = 0; i < domain->nboundary; i++) one = (PetscBool)(one && VpConditions[domain->boundary[i].kind].alpha == 0);
   for (int32_t i = 0; i < domain->nbox * mesh->dim && one; i++)
     one = (PetscBool)(VpLatticeSize(L, i / mesh->dim, i % mesh->dim) == VpLatticeSize(L, 0, 0));
   return (PetscBool)(one && !VpMeshIsAdaptive(mesh));
@@ -138,8 +137,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
     if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_LEVEL_END ||
                 (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
-    if (problems->level->problem.apart.sides && VpConditions[key.side[s]].alpha != 0 && key.h_beyond[s] > 0)
-      key.h_beyond[s] = exp2(fit->face[d][s]);
+    if (problems->level->problem.apart.sides && VpReadsAlpha(key.side[s]) && key.h_beyond[s] > 0) key.h_beyond[s] = exp2(fit->face[d][s]);
   }
   return key;
 }

@@ -17,7 +17,7 @@ typedef struct {
 
 static PetscBool ReadsBeyond(VpSide side)
 {
-  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_LEVEL_END || VpConditions[side].alpha != 0);
+  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_LEVEL_END || VpReadsAlpha(side));
 }
 
 PetscBool VpFdmIsMirrored(const VpFdmKey *key)

@@ -34,6 +34,11 @@ static inline long double VpConditionGamma(VpSide side, long double given, long 
 {
   return VpConditions[side].penalty * given + VpConditions[side].alpha * alpha;
 }
+/* whether the side's own number is in its form */
+static inline int VpReadsAlpha(VpSide side)
+{
+  return VpConditions[side].alpha != 0;
+}
 /* whether the side's form vanishes for constants */
 static inline int VpKeepsConstants(VpSide side)
 {

@@ -71,7 +71,8 @@ static void FindFluxes(const VpMetricWork *mk, int side, VpBlocks of, const doub
 
   for (int32_t k = 0; k < of.n; k++, seen += 2 * face) {
     const int32_t cell = of.list[k] / (2 * dim), next = VpMeshNeighbor(mesh, cell, side);
-    const double  alpha = VpDomainAlpha(mesh->geometry->domain, next);
+    const double  alpha =
+      (double)VpConditionGamma(VpDomainSide(mesh->geometry->domain, next), 0, VpDomainAlpha(mesh->geometry->domain, next));
 
     VpGeometryEvaluateGrid(mesh->geometry, cell, &mk->at[1 + side], NULL, J);
     sum[1] += mk->metric->mean[(size_t)cell * (size_t)dim + (size_t)d] * VpGeometryArea(mesh->geometry, cell, side);

@@ -173,10 +173,10 @@ static PetscErrorCode PlaceGiven(VpMetricWork *mk)
   PetscCall(PlaceMaps(mk));
   PetscCall(PetscMalloc1(2 * (size_t)domain->nboundary, &condition));
   for (int32_t i = 0; i < domain->nboundary; i++) {
-    const VpCondition *is = &VpConditions[domain->boundary[i].kind];
+    const VpSide is = domain->boundary[i].kind;
 
-    condition[2 * i] = 2 * is->mean;
-    condition[2 * i + 1] = 2 * (is->penalty - is->mean);
+    condition[2 * i] = 2 * VpConditions[is].mean;
+    condition[2 * i + 1] = 2 * ((double)VpConditionGamma(is, 1, 0) - VpConditions[is].mean);
   }
   PetscCall(VpPlaceArray(&mk->scratch, condition, 2 * (size_t)domain->nboundary, "conditions", &to->condition));
   PetscCall(PetscFree(condition));

@@ -60,7 +60,7 @@ static inline PetscBool VpIsOfOneSide(VPatchDGBoundary boundary)
 /* Tests whether the condition has a number alpha, and whether it allows this alpha. */
 static inline PetscBool VpHasAlpha(VPatchDGBoundary boundary)
 {
-  return (PetscBool)(VpConditions[VpSideOf(boundary)].alpha != 0);
+  return (PetscBool)VpReadsAlpha(VpSideOf(boundary));
 }
 static inline PetscBool VpIsAlpha(VPatchDGBoundary boundary, PetscReal alpha)
 {
