@@ -1,4 +1,5 @@
-/* The lines of cells that all differ, as VpLineBuild() makes them: for a kernel that reads lines, and not only `unit`. */
+/* Makes the lines of all cells, as VpLineBuild() does, where the coefficient varies from cell to cell: for kernels that cannot do with the
+   view's `unit`. */
 #include "plan/viewplans.cuh"
 
 /* tables of the basis, a kernel parameter */
@@ -17,8 +18,8 @@ struct LineBasis {
   }
 };
 
-/* c, gamma and mean of the form at a side of a line, as VpFaceForm() has them, and what traces beyond are multiplied by: 1/(2 h) and
-   1/(2 h') over the root of h h', 0 at a boundary */
+/* The form at a side of a line: c, gamma and mean are those of VpFaceForm(). value and slope are factors of the traces beyond: 1/(2 h) and
+   1/(2 h'), divided by the root of h h', where h' is the size beyond; 0 at a boundary. */
 struct SideTerms {
   double c, gamma, mean, value, slope;
 };
@@ -37,12 +38,12 @@ static __device__ SideTerms TermsOf(const VpView &v, int32_t cell, int d, int s,
   const int    there = v.turn ? VpTurnSide(2 * d + s, v.turn[at]) / 2 : d;
   const T     *volume = (const T *)p.volume, *coefficient = (const T *)v.coefficient;
   const double larger = v.weighed && v.weighed[cell] >> (2 * d + s) & 1 ? (double)volume[beyond] / (double)volume[cell] : 1.;
-  const double its = larger * coefficient[(size_t)beyond * v.directions + (v.directions > 1 ? there : 0)], hb = p.h[there];
+  const double other = larger * coefficient[(size_t)beyond * v.directions + (v.directions > 1 ? there : 0)], hb = p.h[there];
   const double root = sqrt(h * hb);
-  return {HarmonicMean(a, its), p.penalty * (1 / h + 1 / (hb * larger)), 0.5, 1 / (2 * h * root), 1 / (2 * hb * larger * root)};
+  return {HarmonicMean(a, other), p.penalty * (1 / h + 1 / (hb * larger)), 0.5, 1 / (2 * h * root), 1 / (2 * hb * larger * root)};
 }
 
-/* A thread has value i of a line. */
+/* A thread makes row i of the matrices of a line. */
 template <class T>
 static __global__ void MakeLines(const __grid_constant__ VpView v, const __grid_constant__ LineBasis b, T *table, int32_t *line)
 {

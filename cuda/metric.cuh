@@ -72,7 +72,7 @@ struct MetricShape : CellShape<DIM, N> {
                                                                     : N <= 6 ? 3
                                                                              : 2);
   static constexpr int  cells = small ? S::cells / 2 : S::cells, threads = cells * S::lines;
-  static constexpr int  least = packed * S::wanted / threads; /* blocks of a multiprocessor, which bounds the registers, as measured */
+  static constexpr int  least = packed * S::wanted / threads; /* blocks of a multiprocessor: measured, bounds the registers */
   static constexpr int  sy = Layout::sy, sz = Layout::sz, size = (N - 1) * (1 + sy + (DIM == 3 ? sz : 0)) + 1;
   static constexpr int  pitch = Layout::pitch, plane = Layout::plane, side = Layout::side, sums = tangents > 1 ? side : plane;
   static constexpr int  slopes = Max(size, K::full ? sides *sums : 0), traces = slopes + (DIM - 1) * size;

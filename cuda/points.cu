@@ -205,7 +205,7 @@ struct Points {
                         x, values);
   }
 
-  /* Where places combine derivatives, all of these must be known before there are squares. */
+  /* The same where places have a chain: a number at a point combines derivatives, which are all evaluated first. */
   static PetscErrorCode TurnedDistance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                        const double *values, int blocks, double *partial)
   {

@@ -1,23 +1,24 @@
-/* Numbers of the nodes of a mesh, which cells that meet there share: the data that kernels see, and what host and device share.
+/* Numbers of nodes. Cells that meet at a node have the same number for it. Host and device share these data and functions.
 
    A node is inside an entity of its cell: a corner, an edge, a side, or the cell itself. An entity of a cell has a digit to the base 3 for
-   every direction, x lowest: 0 at the lower end, 1 between the ends, 2 at the upper one. Its owner is the first cell around it, in global
-   order, and of this cell the entity with the least number. A cell numbers the nodes of the entities that it owns one after the other. */
+   every direction, x lowest: 0 at the lower end, 1 between the ends, 2 at the upper one. The 3^dim cells around a cell have such digits,
+   too. The owner of an entity is the first cell around it, in global order, and of this cell the entity with the least number. A cell
+   numbers the nodes of the entities that it owns one after the other. */
 #pragma once
 #include "formulas.h"
 
 enum { VP_ENTITIES = 27, VP_AROUND = 8 };
 
 typedef struct {
-  int      dim, degree, entities;
-  int      around[VP_ENTITIES]; /* number of the cells around an entity, of the 3^dim around a cell, whose numbers have digits, too */
-  uint8_t  cell[VP_ENTITIES][VP_AROUND], as[VP_ENTITIES][VP_AROUND]; /* each of them, the cell itself first, and the entity as it sees it */
-  int32_t  star[VP_ENTITIES];                                        /* bits of the other cells around it */
-  int      inside[4];                                                /* number of nodes inside an entity of this dimension, ... */
-  int32_t  of[4];                                                    /* ... and bits of the entities of this dimension */
-  uint8_t  entity[VP_MAX_N * VP_MAX_N * VP_MAX_N];                   /* of the node at a place of a cell: the entity that it is in, ... */
-  uint16_t place[VP_MAX_N * VP_MAX_N * VP_MAX_N];                    /* ... and its number there */
-  int32_t  ncell;
+  int     dim, degree, entities;
+  int     around[VP_ENTITIES];                                      /* number of the cells around an entity */
+  uint8_t cell[VP_ENTITIES][VP_AROUND], as[VP_ENTITIES][VP_AROUND]; /* these cells, the cell itself first, and the entity as each sees it */
+  int32_t star[VP_ENTITIES];                                        /* bits of these cells but the cell itself */
+  int     inside[4];                                                /* number of nodes inside an entity of this dimension, ... */
+  int32_t of[4];                                                    /* ... and bits of the entities of this dimension */
+  uint8_t entity[VP_MAX_N * VP_MAX_N * VP_MAX_N];                   /* of the node at a place of a cell: the entity that it is in, ... */
+  uint16_t        place[VP_MAX_N * VP_MAX_N * VP_MAX_N];            /* ... and its number there */
+  int32_t         ncell;
   const int32_t  *neighbor; /* as in VpView */
   const PetscInt *position; /* global positions of cells; NULL: their numbers */
   const PetscInt *first;    /* number of the first node that a cell owns */
@@ -32,7 +33,7 @@ VP_SIZE PetscInt VpCellPosition(const VpEntities *e, int32_t cell)
 {
   return e->position ? e->position[cell] : cell;
 }
-/* block [3^dim] = the cells around a cell, reached from side to side; -1: not so reached */
+/* block [3^dim] = the cells around a cell that steps across sides lead to, first along x, then y, then z; -1: they do not */
 VP_POINT void VpCellsAround(const VpEntities *e, int32_t cell, int32_t block[VP_ENTITIES])
 {
   const int middle = e->entities / 2;
@@ -49,8 +50,8 @@ VP_POINT void VpCellsAround(const VpEntities *e, int32_t cell, int32_t block[VP_
     }
   }
 }
-/* around[m] = the cell that lies beyond the entity along the directions of the bits m, reached from side to side. Returns bits of the m
-   that exist, by whatever path. */
+/* around[m] = the cell beyond the entity along the directions that are the bits of m. Returns a bit for every m that some order of steps
+   across sides leads to. */
 VP_POINT unsigned VpFindAround(const VpEntities *e, int32_t cell, int entity, int32_t around[VP_AROUND])
 {
   unsigned found = 1, before = 0;
@@ -93,7 +94,7 @@ VP_POINT int32_t VpOwnerThere(const VpEntities *e, int32_t cell, int entity, int
   }
   return owner;
 }
-/* the same of any cell, with the cells around it */
+/* the same of any cell. block: as VpCellsAround() sets it */
 VP_POINT int32_t VpEntityOwner(const VpEntities *e, const int32_t block[], int entity, int *as)
 {
   int32_t owner = block[e->entities / 2];

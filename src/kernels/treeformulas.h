@@ -2,7 +2,8 @@
 #pragma once
 #include "circle.h"
 
-/* the kite between the middles of sides b and b + 1 of a polygon of radius 1, its centre and a corner */
+/* A polygon of radius 1 consists of kites. The corners of each are the centre, the middles of sides `kite` and `kite` + 1, and the corner
+   between these sides. */
 VP_POINT void VpStarPoint(int kite, const double xi[], const double a[], double X[])
 {
   for (int i = 0; i < 2; i++) {
@@ -31,8 +32,8 @@ VP_POINT void VpDiscPoint(int tree, const double xi[], double diagonal, double X
   X[1] = axis[1] * on[0] + axis[0] * on[1];
 }
 
-/* Sets the point of side `side` of a cube: inner on the cube [-half, half]^3, outer on the sphere of radius 1, by angles u and v from -1 to
-   1. */
+/* Sets the ends of a segment from a cube to a sphere: inner on side `side` of [-half, half]^3, at half u and half v, and outer on the
+   sphere of radius 1, at the angles u pi/4 and v pi/4. */
 VP_POINT void VpFindRay(int side, double half, double u, double v, double inner[3], double outer[3])
 {
   const int d = side / 2, sign = side % 2 ? 1 : -1, first = (d + (side % 2 ? 1 : 2)) % 3, second = 3 - d - first;
@@ -69,7 +70,7 @@ VP_POINT void VpShellPoint(int tree, const double xi[], const double a[], double
   for (int d = 0; d < 3; d++) X[d] = (a[0] + (a[1] - a[0]) * xi[0]) * outer[d];
 }
 
-/* VpFormulaPoint of a domain of trees. A cylinder has layers of discs, one upon the other, of height 1 together. */
+/* VpFormulaPoint() of a domain of trees. A cylinder consists of a[1] layers, which are discs of height 1/a[1]. */
 VP_POINT void VpTreePoint(VpFormula formula, int dim, const double a[], const double x[], double X[])
 {
   const int tree = (int)floor((x[0] + 0.5) / 2);

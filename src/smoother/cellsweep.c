@@ -1,4 +1,4 @@
-/* The cells of a sweep of single ones, by colour, and the sweep. */
+/* Sweeps over single cells, colour by colour, and which cells these are. */
 #include "cellsweep.h"
 #include "internal.h"
 #include "../base/threads.h"
@@ -11,7 +11,7 @@ struct VpCellSweep_ {
   VpCellView view;
   int        ncolor;
   uint8_t   *tree;                   /* [boxes] colours of trees; NULL: boxes */
-  PetscInt   cells;                  /* of all ranks that are swept */
+  PetscInt   cells;                  /* that are swept, of all ranks */
   int32_t    start[MOST_COLORS + 1]; /* colour c is the view's cells [start[c], start[c+1]) */
 };
 
@@ -56,8 +56,8 @@ typedef struct {
 /* About h^2 times the least eigenvalue along a direction of a patch of two cells: (pi / 2)^2. */
 #define LEAST 2.5
 
-/* How much stiffer a patch is than the cell of it that is softest beside it. The tables' mass has the steps of the coefficient, and with it
-   the patch's reaction. */
+/* The largest ratio, over the cells and directions of a patch, of the coefficient that the patch's tables have there to the cell's own.
+   Both include the reaction. The mass of the tables varies as their coefficient does, and so does the reaction of the patch. */
 static double StiffnessOf(VpLevel level, const int32_t cell[], const uint8_t frame[])
 {
   const int          dim = level->mesh->dim;

@@ -10,7 +10,7 @@ typedef struct {
   const double *slope;                 /* [n][n] row q: sqrt(w_q) phihat_i'(x_q) */
   const double *weight, *point_weight; /* [n] along a direction, [n^dim] of points */
   const double *value[2], *out[2];     /* [n] the functions and their outward slopes at both ends */
-  double        part[6];               /* [side] how much H_d counts in sigma */
+  double        part[6];               /* [side] the factor of H_d in sigma (VpMetricView) */
 } VpMetricCell;
 
 /* The cell is definite if the penalty is larger than this number: the largest value of the sum over its sides of

@@ -40,7 +40,8 @@ static inline int BitsOf(const Rule *rule, int32_t tree, int d)
   return VpHalvingsOf(rule->fine, tree)->bits[d];
 }
 
-/* whether a tree's cells have a regular vertex, if there is one of them along the directions that are bits of `thin` */
+/* Whether patches contain the cells of a tree that is one cell wide along the directions which are bits of `thin`: the tree needs a regular
+   corner, edge or side there. */
 static PetscBool HasVertex(VpDomain domain, int32_t tree, int thin)
 {
   const int    dim = domain->dim;

@@ -66,7 +66,7 @@ static PetscErrorCode Multiply(KSP ksp, Mat A, Directions *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the next direction of z, and goes to the end of it. */
+/* Makes the next direction from z, and moves x to where the energy is least along it. */
 static PetscErrorCode Step(KSP ksp, Mat A, Directions *d, const PetscScalar products[2], PetscReal *norm)
 {
   const Vec old = d->p;
