@@ -2,7 +2,6 @@
    numbers to the other items. */
 #include "numbering.h"
 #include "../base/threads.h"
-#include "../compat.h"
 #include <string.h>
 
 static inline int32_t CellOf(const VpNumbering *numbering, int32_t i)

@@ -2,7 +2,6 @@
 #include "map.h"
 #include "../base/memory.h"
 #include "../kernels/host/maps.h"
-#include "../compat.h"
 #include <string.h>
 
 #define BEYOND 0.25 /* as far outside of [0,1] Newton's method goes */

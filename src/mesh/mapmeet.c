@@ -11,7 +11,6 @@
 
    Around periodic directions cells meet in physical space if the map is periodic. Else they keep their nodes. */
 #include "internal.h"
-#include "../kernels/views.h"
 
 typedef struct {
   VpMesh  mesh;

@@ -1,6 +1,5 @@
 /* The entry points: PETSc calls one after loading the library, a program calls the other first. */
 #include "dm/dm.h"
-#include "mat/mat.h"
 #include "pc/pc.h"
 #include "pcbase/pcbase.h"
 #include "support/session.h"

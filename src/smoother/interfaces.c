@@ -1,7 +1,5 @@
 /* The tables of interface patches, where a level of an adaptive mesh ends (VpInterfaceView). Patches with equal keys share an entry. */
 #include "interfacekey.h"
-#include "../base/dictionary.h"
-#include "../base/memory.h"
 #include "../base/threads.h"
 
 /* K, or all F as one, and the table entry that describes it */

@@ -1,6 +1,5 @@
 /* Adaptive meshes: the next one from marks. */
 #include "../internal.h"
-#include "../../collective.h"
 
 /* Ensures: an error on all ranks where cells would be too small for p4est, or too many for one rank. */
 static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])

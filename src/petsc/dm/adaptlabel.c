@@ -1,6 +1,5 @@
 /* DMAdaptLabel() with -dm_adaptor vpatchdg. PETSc finds adaptors by name and takes DMPLEX's adaptor by default. */
 #include "internal.h"
-#include "dm.h"
 
 /* mark [n]: labels of the own cells, DM_ADAPT_KEEP without one. *right: the label marks no other points */
 static PetscErrorCode TakeMarks(DMLabel label, PetscInt n, DMAdaptFlag mark[], PetscBool *right)

@@ -1,6 +1,5 @@
 /* The colours of patches, for pictures of meshes. */
 #include "internal.h"
-#include "../../tables/turn.h"
 
 /* the corner of a cell that is the vertex of its patch. place: the position of the cell in the patch */
 static int CornerOf(int dim, int place, int frame)

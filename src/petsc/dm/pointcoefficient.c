@@ -1,7 +1,6 @@
 /* Coefficients that vary inside cells: functions of points, and values there. */
 #include "internal.h"
 #include "../mat/mat.h"
-#include "../../level/metric/pullback.h"
 
 PetscErrorCode DMVPatchDGChooseBasis(DM dm)
 {

@@ -1,7 +1,6 @@
 /* Vectors combined in one pass over memory: products, sums of multiples, and a step of conjugate gradients. PETSc's VecMDot(), VecNorm()
    and VecMAXPY() take two to four times as long on a GPU, and KSPs that orthogonalise wait for them. */
 #include "dmdata.h"
-#include "../../compat.h"
 #include <petscdevice.h>
 
 PetscErrorCode VpVecBackend(Vec v, const VpBackend **backend)

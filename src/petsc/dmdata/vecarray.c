@@ -1,6 +1,5 @@
 /* The values of a vector or of a dense matrix in memory of the backend: in place if possible, otherwise as a temporary copy. */
 #include "dmdata.h"
-#include "../../compat.h"
 #include <petscdevice.h>
 
 /* PETSc's function for the access: Read, Write or nothing between `begin` and `end` */

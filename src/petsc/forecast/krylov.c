@@ -1,6 +1,5 @@
 /* The number of vectors that a KSP needs in addition to x and b. */
 #include "forecast.h"
-#include "../../compat.h"
 #include <petsc/private/kspimpl.h>
 
 /* A KSP that keeps directions has `fixed` vectors, and `per` vectors per direction. Its set-up allocates `first` directions, for KSPs like
