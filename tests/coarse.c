@@ -28,7 +28,7 @@ static PetscErrorCode Inverse(World *w, VpPrecision precision, const double *b, 
   PetscFunctionBeginUser;
   PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, precision, TestBackend(), &level));
   PetscCall(VpCoarseCreate(level, VP_COARSE_DENSE, "none_", NULL, &coarse));
-  PetscCall(VpCoarseGetKSP(coarse, &ksp));
+  ksp = VpCoarseGetKSP(coarse);
   *has = (PetscBool)!ksp;
   PetscCall(VpVectorCreate(level, 1, "test", &vb));
   PetscCall(VpVectorCreate(level, 2, "test", &vx));
@@ -212,7 +212,7 @@ static PetscErrorCode HasKSP(const Setting *s, VpCoarseType type, PetscBool *has
   PetscCall(WorldCreate(PETSC_COMM_WORLD, s, &w));
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
   PetscCall(VpCoarseCreate(level, type, "none_", NULL, &coarse));
-  PetscCall(VpCoarseGetKSP(coarse, &ksp));
+  ksp = VpCoarseGetKSP(coarse);
   *has = (PetscBool)(ksp != NULL);
   PetscCall(VpCoarseDestroy(&coarse));
   PetscCall(VpLevelDestroy(&level));

@@ -165,7 +165,7 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   PetscCall(VpCycleBegin(cycle, 0, &entry));
   PetscCall(VpVectorEnter(entry, 1, b));
   PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
-  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
+  ksp = VpCoarseGetKSP(cycle->coarse);
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetRhs(ksp, &f));
   PetscCall(KSPGetSolution(ksp, &u));

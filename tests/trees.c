@@ -51,7 +51,7 @@ static PetscErrorCode Check(Trees *t, int classes, int regular, int valence, int
     for (int32_t i = 0; i < t->ntree * 2 * t->dim; i++)
       joined = (PetscBool)(joined && AreJoined(t, domain, i / (2 * t->dim), i % (2 * t->dim)));
     for (int32_t i = 0; i < t->ntree; i++) hands = (PetscBool)(hands && domain->trees->hand[i] == SignOf(t, i) * SignOf(t, 0));
-    PetscCall(VpDomainGetClasses(domain, class_of, &n));
+    n = VpDomainGetClasses(domain, class_of);
     PetscCall(VpDomainCountVertices(domain, &count));
     TapOk(joined, "sides_have_the_same_vertices: %s, turned %d", name, turned);
     TapOk(hands, "hands_are_signs_of_det_J: %s, turned %d", name, turned);
@@ -122,7 +122,7 @@ static PetscErrorCode Levels(const Trees *t, int refine, double ratio, const int
 {
   char      text[256] = "";
   PetscReal a[MOST_TREES * 3];
-  int32_t   class_of[3 * MOST_TREES], n;
+  int32_t   class_of[3 * MOST_TREES];
   int       levels;
   VpDomain  domain;
   VpMesh    mesh;
@@ -131,7 +131,7 @@ static PetscErrorCode Levels(const Trees *t, int refine, double ratio, const int
 
   PetscFunctionBeginUser;
   PetscCall(TreesDomain(PETSC_COMM_SELF, t, &domain));
-  PetscCall(VpDomainGetClasses(domain, class_of, &n));
+  (void)VpDomainGetClasses(domain, class_of);
   for (int32_t i = 0; i < 3 * t->ntree; i++) a[i] = 1;
   for (int32_t i = 0; i < t->ntree * t->dim; i++) {
     if (class_of[i] == class_of[thin[0] * t->dim + thin[1]]) a[i / t->dim * 3 + i % t->dim] = ratio * ratio;
@@ -172,10 +172,10 @@ static PetscErrorCode MildRatios(void)
   PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, 3, &mesh));
   for (int k = 0; k < 3; k++) {
     VpLattice fine, lattice[VP_MOST_LEVELS];
-    int32_t   class_of[3 * MOST_TREES], n;
+    int32_t   class_of[3 * MOST_TREES];
     int       levels;
 
-    PetscCall(VpDomainGetClasses(domain, class_of, &n));
+    (void)VpDomainGetClasses(domain, class_of);
     for (int32_t i = 0; i < 3 * t.ntree; i++) a[i] = 1;
     for (int32_t i = 0; i < 2 * t.ntree; i++) {
       if (class_of[i] == class_of[0]) a[i / 2 * 3 + i % 2] = ratio[k] * ratio[k];

@@ -123,13 +123,13 @@ static PetscErrorCode Coarsen(const Trees *t, VpMesh mesh, const char name[])
 {
   const VpCoarsening *step;
   PetscReal           a[MOST_TREES * 3];
-  int32_t             class_of[MOST_TREES * 3], n, levels = 0;
+  int32_t             class_of[MOST_TREES * 3], levels = 0;
   PetscInt            boundary;
   PetscBool           meet = PETSC_TRUE;
   VpLattice           L;
 
   PetscFunctionBeginUser;
-  PetscCall(VpDomainGetClasses(mesh->geometry->domain, class_of, &n));
+  (void)VpDomainGetClasses(mesh->geometry->domain, class_of);
   for (int32_t i = 0; i < t->ntree * t->dim; i++) a[i / t->dim * 3 + i % t->dim] = class_of[i] ? 1 : 64;
   PetscCall(VpLatticeWith(mesh->geometry->lattice, a, &L));
   mesh = VpReference(mesh);

@@ -129,11 +129,9 @@ PetscBool VpCoarseTakesColumns(VpCoarse coarse)
   return (PetscBool)(coarse->ops->columns && VpMeshRanks(coarse->level->mesh) == 1);
 }
 
-PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
+KSP VpCoarseGetKSP(VpCoarse coarse)
 {
-  PetscFunctionBegin;
-  *ksp = coarse->ops->solver ? ((VpCoarseSolver *)coarse->data)->ksp : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return coarse->ops->solver ? ((VpCoarseSolver *)coarse->data)->ksp : NULL;
 }
 
 PetscInt VpCoarseStopped(VpCoarse coarse)

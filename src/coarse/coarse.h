@@ -12,7 +12,7 @@ PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscO
 PetscErrorCode VpCoarseSolve(VpCoarse, int32_t n, VpVector b, VpVector x);
 PetscBool      VpCoarseTakesColumns(VpCoarse);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
-PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL: the way has no KSP */
+KSP            VpCoarseGetKSP(VpCoarse); /* NULL: the way has no KSP */
 /* iterations of the last solve in which that KSP did not converge, since this was last called; 0: it always did */
 PetscInt       VpCoarseStopped(VpCoarse);
 PetscErrorCode VpCoarseMeet(VpCoarse, PetscBool flexible); /* flexible: the outer KSP lets the preconditioner change */

@@ -40,7 +40,7 @@ static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double on
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(dense->rows, &own));
-  PetscCall(VpConstant(host, own));
+  VpConstant(host, own);
   PetscCallMPI(MPI_Type_contiguous(ndof, MPI_DOUBLE, &cell));
   PetscCallMPI(MPI_Type_commit(&cell));
   PetscCall(GatherCells(dense, cell, own, one));

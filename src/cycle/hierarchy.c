@@ -230,7 +230,7 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
   KSP           ksp;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
+  ksp = VpCoarseGetKSP(cycle->coarse);
   cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (finest->mesh->size == 1 || finest->mesh->link));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
   if (ksp && cycle->chosen.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;

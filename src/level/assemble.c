@@ -224,13 +224,12 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
 }
 
 /* Solves M c = integrals of the phi_i, so that 1 = sum_i c_i phi_i. The integral of phi_i is sqrt(h) legendre[i][0]. */
-PetscErrorCode VpConstant(VpLevel level, double one[])
+void VpConstant(VpLevel level, double one[])
 {
   const VpBasis *basis = &level->basis;
   const int      n = basis->n, dim = level->mesh->dim, ndof = (int)PetscPowInt(n, dim);
   double         unit[VP_MAX_N] = {0}, factor[3][VP_MAX_N];
 
-  PetscFunctionBegin;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) unit[i] += basis->imass[i * n + j] * basis->legendre[j * n];
   }
@@ -243,7 +242,6 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
   if (level->outer && level->view.metric.root) {
     for (size_t i = 0; i < (size_t)level->mesh->nown * (size_t)ndof; i++) one[i] /= level->view.metric.root[i];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives the coefficients of the function 1 to PETSc, because in this basis these are not all 1. */
@@ -256,7 +254,7 @@ PetscErrorCode VpSetConstantNullSpace(VpLevel level, Mat A)
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &one, NULL));
   PetscCall(VecGetArrayWrite(one, &values));
-  PetscCall(VpConstant(level, values));
+  VpConstant(level, values);
   PetscCall(VecRestoreArrayWrite(one, &values));
   PetscCall(VecNormalize(one, NULL));
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_FALSE, 1, &one, &constants));

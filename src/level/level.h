@@ -64,7 +64,7 @@ PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
 PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
-PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
+void           VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
 PetscErrorCode VpSetConstantNullSpace(VpLevel, Mat);           /* gives the constants to a matrix of the level */
 
 /* volumes.c: T, the matrix of the fluxes between the level's cells, one unknown each, and P, which makes the low modes of a cell

@@ -138,7 +138,7 @@ PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt starts[], VpMesh *cut)
 {
   PetscFunctionBegin;
   PetscCall(VpMeshBuild(mesh->comm, mesh->geometry->lattice, starts, NULL, NULL, cut));
-  PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
+  VpMeshSetTransport(*cut, mesh->transport, mesh->link);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,14 +239,12 @@ PetscInt VpMeshRanks(VpMesh mesh)
   return ranks;
 }
 
-PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, VpLink link)
+void VpMeshSetTransport(VpMesh mesh, VpTransport transport, VpLink link)
 {
-  PetscFunctionBegin;
   for (; mesh; mesh = VpMeshCoarser(mesh)) {
     mesh->transport = transport;
     mesh->link = link;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpPositionsCreate(VpMesh mesh, VpPositions *positions)

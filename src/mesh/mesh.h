@@ -135,9 +135,9 @@ typedef struct {
 PetscErrorCode VpDomainCountVertices(VpDomain, VpTreeVertices *);
 PetscErrorCode VpDomainFindRegular(VpDomain); /* sets VpTrees.regular at the first call */
 /* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. *n: number of classes */
-PetscErrorCode VpDomainGetClasses(VpDomain, int32_t class_of[], int32_t *n);
+int32_t VpDomainGetClasses(VpDomain, int32_t class_of[]);
 /* treecolors.c: color [nbox] so that trees which share a face have different ones, in the order of trees. *n <= 2 dim + 1: their number */
-PetscErrorCode VpDomainColorTrees(VpDomain, uint8_t color[], int *n);
+int VpDomainColorTrees(VpDomain, uint8_t color[]);
 /* the turn of the box beyond a side */
 static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)
 {
@@ -490,7 +490,7 @@ PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* Creates an SF between two cuts of a mesh. Roots are the own cells of `from`, leaves the own cells of `to`, or all its local cells. */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
-PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
+void           VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
 PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* whether all cells are in patches, or are trees, which are swept one by one on the coarsest level */

@@ -40,7 +40,7 @@ static PetscErrorCode ColorTrees(VpCellSweep sweep)
   sweep->ncolor = VpMeshSeams(mesh) ? 3 : 2;
   if (!domain->trees) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(domain->nbox, &sweep->tree));
-  PetscCall(VpDomainColorTrees(domain, sweep->tree, &sweep->ncolor));
+  sweep->ncolor = VpDomainColorTrees(domain, sweep->tree);
   if (mesh->level > 0) sweep->ncolor *= 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -198,7 +198,7 @@ static inline PetscErrorCode FillOnes(World *w, double v[])
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(OwnSize(w->host), &host));
-  PetscCall(VpConstant(w->host, host));
+  VpConstant(w->host, host);
   Put(w->outer, host, v);
   PetscCall(PetscFree(host));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -115,6 +115,6 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   PetscCall(CopyCells(mesh, n, many));
   PetscCall(CopyExchange(mesh, n, many));
   if (coarser) PetscCall(CopyRelation(mesh, n, coarser, many));
-  PetscCall(VpMeshSetTransport(many, mesh->transport, mesh->link));
+  VpMeshSetTransport(many, mesh->transport, mesh->link);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

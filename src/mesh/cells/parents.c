@@ -129,7 +129,7 @@ static PetscErrorCode CreateCoarse(VpMesh fine, VpLattice by, const VpCoarsening
   PetscCall(FindParents(fine, &positions, c, starts, &parents));
   PetscCall(VpMeshBuild(fine->comm, c->coarse, starts, NULL, &parents, &coarse));
   PetscCall(VpMeshRelate(fine, &positions, coarse, by, c));
-  PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
+  VpMeshSetTransport(coarse, fine->transport, fine->link);
   PetscCall(VpMeshDestroy(&coarse));
   PetscCall(VpDictionaryDestroy(&parents));
   PetscCall(VpDictionaryDestroy(&positions.other));

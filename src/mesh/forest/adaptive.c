@@ -58,7 +58,7 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   PetscCall(VpLatticeCreateUniform((*mesh)->geometry->domain, (*mesh)->level, &lattice));
   PetscCall(VpMeshBuild((*mesh)->comm, lattice, (*mesh)->starts, NULL, NULL, &uniform));
   PetscCall(VpLatticeDestroy(&lattice));
-  PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
+  VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link);
   PetscCall(VpMeshDestroy(mesh));
   *mesh = uniform;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,7 +101,7 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
              "The refined mesh has %.0f cells: PetscInt has %d bits (mark fewer, or configure PETSc with 64-bit indices)", cells,
              (int)(8 * sizeof(PetscInt)));
   PetscCall(CreateFromForest(old->comm, old->geometry->domain, forest, mesh));
-  PetscCall(VpMeshSetTransport(*mesh, old->transport, old->link));
+  VpMeshSetTransport(*mesh, old->transport, old->link);
   if (b) *b = NULL;
   if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
   ops->take_coefficient(forest, width, a && b ? *b : NULL);

@@ -168,7 +168,7 @@ PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
   PetscCall(CreateLevel(&curve, &cells, leaves->level, finest));
   PetscCall(CellsDestroy(&cells));
   PetscCall(VpCurveDestroy(&curve));
-  PetscCall(VpMeshSetTransport(*finest, leaves->transport, leaves->link));
+  VpMeshSetTransport(*finest, leaves->transport, leaves->link);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,10 +1,10 @@
 /* Colours of whole trees: trees that share a face have different ones. */
 #include "../internal.h"
 
-PetscErrorCode VpDomainColorTrees(VpDomain domain, uint8_t color[], int *n)
+int VpDomainColorTrees(VpDomain domain, uint8_t color[])
 {
-  PetscFunctionBegin;
-  *n = 0;
+  int n = 0;
+
   for (int32_t tree = 0; tree < domain->nbox; tree++) {
     unsigned taken = 0;
 
@@ -14,7 +14,7 @@ PetscErrorCode VpDomainColorTrees(VpDomain domain, uint8_t color[], int *n)
       if (beyond >= 0 && beyond < tree) taken |= 1u << color[beyond];
     }
     for (color[tree] = 0; taken >> color[tree] & 1;) color[tree]++;
-    *n = PetscMax(*n, color[tree] + 1);
+    n = PetscMax(n, color[tree] + 1);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return n;
 }

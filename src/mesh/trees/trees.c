@@ -222,12 +222,11 @@ PetscErrorCode VpDomainCreateTrees(MPI_Comm comm, const VpTreeCorners *t, VpDoma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDomainGetClasses(VpDomain domain, int32_t class_of[], int32_t *n)
+int32_t VpDomainGetClasses(VpDomain domain, int32_t class_of[])
 {
   const int dim = domain->dim;
+  int32_t   n = 0;
 
-  PetscFunctionBegin;
-  *n = 0;
   for (int32_t i = 0; i < domain->nbox * dim; i++) class_of[i] = i;
   for (int32_t box = 0; box < domain->nbox; box++) {
     for (int side = 0; side < 2 * dim; side++) {
@@ -239,10 +238,8 @@ PetscErrorCode VpDomainGetClasses(VpDomain domain, int32_t class_of[], int32_t *
     }
   }
   for (int32_t i = 0; i < domain->nbox * dim; i++) { /* The least item of a class comes first and gets its number. */
-    const int32_t root = VpRoot(class_of, i);
-
-    if (root == i) ++*n;
+    if (VpRoot(class_of, i) == i) n++;
   }
   for (int32_t i = domain->nbox * dim - 1; i >= 0; i--) class_of[i] = VpRoot(class_of, i);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return n;
 }

@@ -111,7 +111,7 @@ PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(one, &values));
-  PetscCall(VpConstant(level, values));
+  VpConstant(level, values);
   PetscCall(VecRestoreArrayWrite(one, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

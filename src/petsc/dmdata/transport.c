@@ -30,6 +30,6 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
                                                                  : "host memory",
                           choice.why[0] ? " (" : "", choice.why, choice.why[0] ? ")" : ""));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
-  PetscCall(VpMeshSetTransport(dg->mesh, choice.transport, choice.link));
+  VpMeshSetTransport(dg->mesh, choice.transport, choice.link);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,7 +9,7 @@ PetscErrorCode VpViewVertices(VpDomain domain, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(VpDomainCountVertices(domain, &count));
   PetscCall(PetscMalloc1((size_t)domain->nbox * (size_t)domain->dim, &class_of));
-  PetscCall(VpDomainGetClasses(domain, class_of, &classes));
+  classes = VpDomainGetClasses(domain, class_of);
   PetscCall(PetscFree(class_of));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%d classes of directions, %d vertices of which %d are irregular (inside:", (int)classes,
                                    (int)count.n, (int)(count.n - count.regular)));

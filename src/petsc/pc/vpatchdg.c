@@ -341,7 +341,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
     PetscCall(PCVPatchDGChoosePrecision(pc));
     PetscCall(VpPCBaseMeet(pc, NULL));
   }
-  PetscCall(VpCoarseGetKSP(PCVPatchDGData(pc)->cycle->coarse, ksp));
+  *ksp = VpCoarseGetKSP(PCVPatchDGData(pc)->cycle->coarse);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
