@@ -263,7 +263,7 @@ static PetscErrorCode CheckNumbers(DM dm, const VpMapKind *kind, PetscInt n, con
   PetscCheck(!kind->dim || kind->dim == DMVPatchDGDim(dm), comm, PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_%s %s is a %s in dimension %d, not %" PetscInt_FMT " (-dm_vpatchdg_dim)", what, kind->name, what, kind->dim,
              DMVPatchDGDim(dm));
-  PetscCheck(n <= kind->numbers && n >= kind->numbers - kind->optional, comm, PETSC_ERR_ARG_SIZ,
+  PetscCheck(n <= kind->numbers && n >= (kind->preset[0] > 0 ? 0 : kind->numbers), comm, PETSC_ERR_ARG_SIZ,
              "-dm_vpatchdg_%s %s needs %d number%s (-dm_vpatchdg_%s_parameters a,b,...), %s; there are %" PetscInt_FMT, what, kind->name,
              kind->numbers, kind->numbers == 1 ? "" : "s", what, kind->words, n);
   PetscCheck(AreAllowed(kind, number), comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_vpatchdg_%s_parameters %g%s: for %s it is %s", what,

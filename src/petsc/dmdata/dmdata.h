@@ -60,8 +60,8 @@ void           VpInterpolateValues(int dim, int n, int components, const double 
 enum { VP_MAP_NUMBERS = VP_FORMULA_NUMBERS };
 typedef struct {
   const char *name, *words;             /* words: what the numbers are, with their defaults */
-  int         numbers, optional, dim;   /* the last `optional` numbers need not be given. dim: the only dimension, or 0 */
-  double      preset[VP_MAP_NUMBERS];   /* defaults of optional numbers */
+  int         numbers, dim;             /* dim: the only dimension, or 0 */
+  double      preset[VP_MAP_NUMBERS];   /* defaults; 0: numbers must be given */
   double      range[VP_MAP_NUMBERS][2]; /* between which numbers lie; `whole` ones are integers, and may also be an end of the range */
   PetscBool   whole[VP_MAP_NUMBERS];
   PetscBool   rises; /* The second number is larger than the first. */
