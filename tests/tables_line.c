@@ -210,7 +210,7 @@ static void lift_is_a_cell_beyond(void)
    the middle only, where the patch sees it. Volumes jump everywhere. */
 static void patch_inverts_the_line(void)
 {
-  double F[4 * N * N], B[4 * N * N], lambda[2 * N], u[MAX], y[MAX], worst = 0;
+  double F[8 * N * N + 2 * N], u[MAX], y[MAX], worst = 0;
 
   FOR_ALL_BASES(b)
   {
@@ -222,6 +222,7 @@ static void patch_inverts_the_line(void)
                       .step = step,
                       .larger = step / 20.};
       int      n = b->n, m = 2 * n;
+      double  *B = F + VpBackAt(m), *lambda = F + VpLambdaAt(m);
 
       for (int s = 0; s < 2; s++) {
         const double larger = exp2(s ? -0.7 : step / 10.);
@@ -238,7 +239,7 @@ static void patch_inverts_the_line(void)
       d.a[2] = d.a[3] = pow(2, PetscMax(step, 0) / (double)VP_STEPS);
       for (int i = 0; i < 4 * n; i++) u[i] = i < n || i >= 3 * n ? 0 : Random();
       ApplyLines(b, &d, u, y);
-      VpFdmBuild(b, &key, VP_SPACE_FULL, d.penalty, F, B, lambda);
+      VpFdmBuild(b, &key, VP_SPACE_FULL, d.penalty, F);
       for (int i = 0; i < m; i++) {
         double x = 0;
 

@@ -110,7 +110,13 @@ static void AssemblePatch(const VpBasis *b, const VpFdmKey *key, int space, doub
 
 static void Build(const VpBasis *b, const VpFdmKey *key, int space, double F[], double B[], double lambda[])
 {
-  VpFdmBuild(b, key, (VpSpace)space, 1.1, F, B, lambda);
+  const int m = 2 * b->n;
+  double    table[8 * N * N + 2 * N];
+
+  VpFdmBuild(b, key, (VpSpace)space, 1.1, table);
+  memcpy(F, table, (size_t)(m * m) * sizeof(*F));
+  memcpy(B, table + VpBackAt(m), (size_t)(m * m) * sizeof(*B));
+  memcpy(lambda, table + VpLambdaAt(m), (size_t)m * sizeof(*lambda));
 }
 
 /* S^T M S = I and S^T L S = lambda on as many modes as the space has */

@@ -421,9 +421,9 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
   PetscCall(LinesCreate(level, PETSC_TRUE, &lines, &line));
   PetscCall(PetscMalloc2((size_t)lines.dictionary.n * size, &table, nown, &weight));
   for (int32_t i = 0; i < lines.dictionary.n; i++) {
-    double *F = table + (size_t)i * size, *lambda = F + VpLambdaAt(n);
+    double *to = table + (size_t)i * size, *lambda = to + VpLambdaAt(n);
 
-    VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, F, F + VpBackAt(n), lambda);
+    VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, to);
     for (int k = 0; k < n; k++) lambda[k] = (lambda[k] + VpLineKeyOf(&lines, i)->reaction) * level->typical;
   }
   for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);

@@ -39,10 +39,10 @@ static Block BuildBlock(VpLevel level, const VpInterfaceKey *key, int fine, doub
 
   for (int d = 0; d < dim; d++) {
     const int m = VpBlockExtent(&b.at, d), tangential = d - (d > normal), wide = fine && d != normal;
-    double   *F = table + b.at.line[d], *B = F + VpBackAt(m), *lambda = F + VpLambdaAt(m);
+    double   *to = table + b.at.line[d], *lambda = to + VpLambdaAt(m);
 
-    if (wide) VpFdmBuild(&level->basis, &key->tangential[tangential], VP_SPACE_FULL, penalty, F, B, lambda);
-    else VpBlockBuild(&level->basis, fine ? &key->normal : &key->own[d], penalty, F, B, lambda);
+    if (wide) VpFdmBuild(&level->basis, &key->tangential[tangential], VP_SPACE_FULL, penalty, to);
+    else VpBlockBuild(&level->basis, fine ? &key->normal : &key->own[d], penalty, to);
     for (int i = 0; i < m; i++) lambda[i] *= wide ? key->times[tangential] * level->typical : level->typical;
   }
   for (int i = 0; i < n * VpBlockLines(&b.at); i++) {

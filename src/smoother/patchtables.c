@@ -46,9 +46,9 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
 
   for (int32_t i = first; i < last; i++) {
     const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
-    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = F + VpLambdaAt(m);
+    double           *table = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = table + VpLambdaAt(m);
 
-    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
+    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, table);
     for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
   }

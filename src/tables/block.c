@@ -1,10 +1,11 @@
 /* Diagonalises a cell's diagonal block of the operator along one direction: the operator of functions that vanish on all other cells. */
 #include "legendre.h"
 
-void VpBlockBuild(const VpBasis *b, const VpLineKey *key, double penalty, double F[], double B[], double lambda[])
+void VpBlockBuild(const VpBasis *b, const VpLineKey *key, double penalty, double table[])
 {
   const int  n = b->n;
   const Real h = key->h, scale = (Real)penalty * b->degree * (b->degree + 1);
+  double    *F = table, *B = table + VpBackAt(n), *lambda = table + VpLambdaAt(n);
   Real       A[VP_MAX_N][VP_MAX_N], Q[VP_MAX_N][VP_MAX_N];
 
   for (int l = 0; l < n; l++) {

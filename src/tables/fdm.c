@@ -217,9 +217,10 @@ static void BuildBackward(const VpBasis *b, PetscBool mirrored, const double F[]
   }
 }
 
-void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
+void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double table[])
 {
   int       n = b->n, N = 2 * n;
+  double   *F = table, *lambda = table + VpLambdaAt(N);
   PetscBool mirrored = VpFdmIsMirrored(key);
   Line      line;
   Real      Q[N2][N2];
@@ -240,5 +241,5 @@ void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double pen
     }
   }
   if (VpEndsLeaveConstants(key->side[0], key->side[1])) VpZeroLeast(N, lambda);
-  BuildBackward(b, mirrored, F, B);
+  BuildBackward(b, mirrored, F, table + VpBackAt(N));
 }

@@ -130,8 +130,9 @@ VP_HARMONIC_MEAN(static inline double VpHarmonicMean, double)
 /* gamma h of a Dirichlet side */
 double VpDirichletGamma(int degree, double penalty);
 
-/* Diagonalises the cell's diagonal block without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
-void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
+/* Diagonalises the cell's diagonal block without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. table [VpBlockSize]:
+   F, B, lambda */
+void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double table[]);
 
 /* number of a line's coefficients that make its traces, in the orthonormal basis and in the basis of the cycle's levels */
 VP_SIZE int VpDenseLayers(int n)
@@ -207,15 +208,15 @@ typedef struct {
   double skew;              /* The mass has the coefficients of the other directions, whose step is step + skew; 0 unless a is a tensor. */
   double larger;            /* As in VpLineKey, of the second cell. h_beyond of cells are multiplied by 2^larger already. */
 } VpFdmKey;
-/* Builds the tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, and lambda [2n] are the
-   eigenvalues. F = S^T E^T M1 and B = E S, where S^T E^T M E S = I, M and L contain the coefficients, and M1 is the mass without them. A
-   mode that the space lacks has a zero row in F, a zero column in B, and lambda = infinity. If both ends are Neumann or wrap, constants
-   have the eigenvalue 0 exactly.
+/* Builds the table of a problem, [VpFdmSize]: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, and lambda
+   [2n] are the eigenvalues. F = S^T E^T M1 and B = E S, where S^T E^T M E S = I, M and L contain the coefficients, and M1 is the mass
+   without them. A mode that the space lacks has a zero row in F, a zero column in B, and lambda = infinity. If both ends are Neumann or
+   wrap, constants have the eigenvalue 0 exactly.
 
    If the key is mirrored, modes 2j are even about the middle of the patch and modes 2j+1 are odd, both ascending. Then the tables are
    mirrored exactly: F[mode][n+i'] = +-sign F[mode][i], - for odd modes, with i' and sign of VpBasisMirror; B likewise. */
 PetscBool VpFdmIsMirrored(const VpFdmKey *);
-void      VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
+void      VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double table[]);
 
 /* Sets the smallest of n eigenvalues, that of the constants in a semi-definite problem, to exactly 0. Rounding errors would hide it. */
 void VpZeroLeast(int n, double lambda[]);

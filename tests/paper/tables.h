@@ -126,9 +126,10 @@ static Reals Table(const Nodal &line, int kind, VpSpace space)
                       0};
   Reals        table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end),
         four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
-  Reals F(m * m), B(m * m), lambda(m), S, kept;
+  Reals fdm(VpFdmSize(n)), S, kept;
 
-  VpFdmBuild(&line.basis, &key, space, 1, F.data(), B.data(), lambda.data());
+  VpFdmBuild(&line.basis, &key, space, 1, fdm.data());
+  const Reals B(fdm.begin() + VpBackAt(m), fdm.begin() + VpLambdaAt(m)), lambda(fdm.begin() + VpLambdaAt(m), fdm.end());
   for (int c = 0; c < 2; c++) {
     const Reals half = Product(n, n, m, false, line.values, Reals(B.begin() + c * n * m, B.begin() + (c + 1) * n * m));
     S.insert(S.end(), half.begin(), half.end());

@@ -53,7 +53,7 @@ static void MakeVarying(Level &v, double about, int directions)
    MakePatches() */
 static void MakeLayers(Level &v)
 {
-  const int     m = 2 * v.n, w = VpFdmSize(v.n);
+  const int     w = VpFdmSize(v.n);
   const int32_t types = (int32_t)v.mirrored.size();
   const auto    a = [&](int x) { return x < 5 ? 1. : x % 4 == 3 ? 0.75 : 2.5; };
   const auto    face = [&](int x, int to) { return to < 0 || to >= v.nc ? 0. : log2(2 * a(to) / (a(x) + a(to))); };
@@ -75,7 +75,7 @@ static void MakeLayers(Level &v)
                           0};
     v.fdm.resize(v.fdm.size() + w);
     double *F = &v.fdm[v.fdm.size() - w];
-    VpFdmBuild(&v.basis, &key, v.space, 1, F, F + m * m, F + 2 * m * m);
+    VpFdmBuild(&v.basis, &key, v.space, 1, F);
     v.mirrored.push_back(VpFdmIsMirrored(&key));
   }
   for (size_t i = 0; i < v.patch.size() >> v.dim; i++) {

@@ -152,7 +152,7 @@ static VpCommon CommonPatches(const Level &v)
 /* Makes patches by colour in the order of their first cells. types: [direction][at the lower side, inside, at the upper side] */
 static void MakePatches(Level &v, VpSpace space)
 {
-  const int nq = 1 << v.dim, m = 2 * v.n, w = VpFdmSize(v.n);
+  const int nq = 1 << v.dim, w = VpFdmSize(v.n);
 
   v.space = space;
   v.cover.assign(v.ncell, 0);
@@ -187,7 +187,7 @@ static void MakePatches(Level &v, VpSpace space)
                         0,
                         0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
-      VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m);
+      VpFdmBuild(&v.basis, &key, space, 1, F);
       v.mirrored[v.entry(d) + p] = VpFdmIsMirrored(&key);
     }
   }
@@ -197,7 +197,7 @@ static void MakePatches(Level &v, VpSpace space)
 static void MakeGraded(Level &v, double reaction)
 {
   static const double sizes[8] = {1, 2, 2, 2, 2, 1, 1, 3};
-  const int           n = v.n, m = 2 * n, w = VpLineSize(n), f = VpFdmSize(n), nc = v.nc;
+  const int           n = v.n, w = VpLineSize(n), f = VpFdmSize(n), nc = v.nc;
 
   v.lines.assign((size_t)v.dim * nc * w, 0), v.drop.assign((size_t)2 * v.dim * nc * w, 0);
   v.fdm.assign((size_t)v.dim * nc * f, 0), v.mirrored.assign(v.dim * nc, 0);
@@ -215,7 +215,7 @@ static void MakeGraded(Level &v, double reaction)
     if (x + 1 == nc) continue;
     const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}, 0, 0};
     double        *F = &v.fdm[(size_t)e * f];
-    VpFdmBuild(&v.basis, &patch, v.space, 1, F, F + m * m, F + 2 * m * m);
+    VpFdmBuild(&v.basis, &patch, v.space, 1, F);
     v.mirrored[e] = VpFdmIsMirrored(&patch);
   }
   for (size_t i = 0; i < v.line.size() + v.type.size(); i++) {
