@@ -40,7 +40,7 @@ static PetscErrorCode FirstResidual(KSP ksp, Mat A, Vec r)
 }
 
 /* z = M r. products: (z, r) and (z, c), or only the former in the first iteration */
-static PetscErrorCode Precondition(KSP ksp, const Directions *d, PetscScalar products[2])
+static PetscErrorCode ApplyPreconditioner(KSP ksp, const Directions *d, PetscScalar products[2])
 {
   const Vec with[] = {d->r, d->c};
 
@@ -51,7 +51,7 @@ static PetscErrorCode Precondition(KSP ksp, const Directions *d, PetscScalar pro
 }
 
 /* c = A p, and eta */
-static PetscErrorCode Multiply(KSP ksp, Mat A, Directions *d)
+static PetscErrorCode MultiplyDirection(KSP ksp, Mat A, Directions *d)
 {
   VpMatrix  matrix;
   PetscBool did = PETSC_FALSE;
@@ -67,7 +67,7 @@ static PetscErrorCode Multiply(KSP ksp, Mat A, Directions *d)
 }
 
 /* Makes the next direction from z, and moves x to where the energy is least along it. */
-static PetscErrorCode Step(KSP ksp, Mat A, Directions *d, const PetscScalar products[2], PetscReal *norm)
+static PetscErrorCode TakeStep(KSP ksp, Mat A, Directions *d, const PetscScalar products[2], PetscReal *norm)
 {
   const Vec old = d->p;
 
@@ -75,7 +75,7 @@ static PetscErrorCode Step(KSP ksp, Mat A, Directions *d, const PetscScalar prod
   if (ksp->its && d->eta != 0) PetscCall(VecAXPY(d->z, -products[1] / d->eta, old)); /* 0: the residual was 0 */
   d->p = d->z;
   d->z = old;
-  PetscCall(Multiply(ksp, A, d));
+  PetscCall(MultiplyDirection(ksp, A, d));
   KSPCheckDot(ksp, d->eta);
   if (d->eta <= 0 && products[0] != 0) {
     ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
@@ -101,7 +101,7 @@ static PetscErrorCode KSPSolve_FCG(KSP ksp)
   PetscCall(FirstResidual(ksp, A, d.r));
   if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(VecNorm(d.r, NORM_2, &norm));
   for (ksp->its = 0;; ksp->its++) {
-    if (natural) PetscCall(Precondition(ksp, &d, products));
+    if (natural) PetscCall(ApplyPreconditioner(ksp, &d, products));
     ksp->rnorm = natural ? PetscSqrtReal(PetscAbsScalar(products[0])) : ksp->normtype == KSP_NORM_NONE ? 0 : norm;
     KSPCheckNorm(ksp, ksp->rnorm);
     PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
@@ -109,9 +109,9 @@ static PetscErrorCode KSPSolve_FCG(KSP ksp)
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
     if (ksp->reason) break;
-    if (!natural) PetscCall(Precondition(ksp, &d, products));
+    if (!natural) PetscCall(ApplyPreconditioner(ksp, &d, products));
     KSPCheckDot(ksp, products[0]);
-    PetscCall(Step(ksp, A, &d, products, &norm));
+    PetscCall(TakeStep(ksp, A, &d, products, &norm));
     if (ksp->reason) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,7 +52,7 @@ static PetscErrorCode ApplyB(PC pc, PetscBool transpose, Vec r, Vec z)
 }
 
 /* x = step (r - y), or x += step (r - y), by one launch. step NULL: 1; y NULL: 0, or x, unless it is added to */
-static PetscErrorCode Relax(VpContinuous c, PetscBool add, Vec step, Vec r, Vec y, Vec x)
+static PetscErrorCode RelaxNodes(VpContinuous c, PetscBool add, Vec step, Vec r, Vec y, Vec x)
 {
   const VpBackend *backend = c->nodes->backend;
   VpValues         sv = {0}, rv, yv = {0}, xv;
@@ -77,7 +77,7 @@ static PetscErrorCode TakeStep(PC pc, PetscBool transpose, Vec r, Vec z)
 
   PetscFunctionBegin;
   PetscCall(MultiplyMatrix(pc, transpose, z, c->work[2]));
-  PetscCall(Relax(c, PETSC_TRUE, c->step, r, c->work[2], z));
+  PetscCall(RelaxNodes(c, PETSC_TRUE, c->step, r, c->work[2], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,10 +91,10 @@ PetscErrorCode VpContinuousApply(PC pc, PetscBool transpose, Vec r, Vec z)
   PetscFunctionBegin;
   if (!before) PetscCall(ApplyB(pc, transpose, r, z));
   else {
-    PetscCall(Relax(c, PETSC_FALSE, c->step, r, NULL, z));
+    PetscCall(RelaxNodes(c, PETSC_FALSE, c->step, r, NULL, z));
     for (int i = 1; i < c->steps; i++) PetscCall(TakeStep(pc, transpose, r, z));
     PetscCall(MultiplyMatrix(pc, transpose, z, rest));
-    PetscCall(Relax(c, PETSC_FALSE, NULL, r, rest, rest));
+    PetscCall(RelaxNodes(c, PETSC_FALSE, NULL, r, rest, rest));
     /* z is exact at loose entries, which other rows do not add to. */
     if (!transpose || !c->coupled) PetscCall(ApplyCycle(pc, transpose, rest, c->work[1], more));
     else PetscCall(ApplyB(pc, transpose, rest, more));
