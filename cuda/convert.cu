@@ -362,7 +362,7 @@ struct Conversions {
   static PetscErrorCode EnterResidual(const Entering &e, const Field<double> &field, const Hanging &hanging)
   {
     return VpCudaOnTiles<DIM, TilesFor<N, Hanging>, false, double>(
-      {e.outer, 0, e.view->nown, field.x, e.ghosts},
+      {e.outer, 0, e.view->nown, field.x, e.ghosts, NULL, NULL},
       [=](const auto &tiles, int border) { return EnterFromTiles(e, tiles, field, hanging, border); },
       [=](const SplitCells &cell, int border) { return EnterFromCells(e, field, hanging, cell, border); });
   }
