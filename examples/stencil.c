@@ -2,18 +2,32 @@ static char help[] = "Finite differences on a DMDA, -u'' = f on the unit square 
   stencil -dll_append build/lib/libvpatchdg.so -da_grid_x 200 -da_grid_y 200 -ksp_type fgmres -pc_type vpatchdg -ksp_view\n\n\
 Compare -pc_type gamg, or hypre, or mg with -da_refine 5 -pc_mg_levels 6. -dim 3 takes the cube. Points on the boundary have rows of the\n\
 identity, as in PETSc's ksp ex45; with -neumann points are centres of cells and sides are insulated, as in ex50. -solves n prints the\n\
-seconds of set-up and of the last of n solves, without those of matrix and right-hand side.\n\n";
+seconds of set-up and of the last of n solves, without those of matrix and right-hand side, and the CPU seconds of all ranks.\n\n";
 
 #include <petscdm.h>
 #include <petscdmda.h>
 #include <petscksp.h>
 #include <petsctime.h>
+#include <time.h>
 
 typedef struct {
   PetscInt       dim;
   PetscBool      neumann;
-  PetscLogDouble own; /* seconds of this program's functions */
+  PetscLogDouble own[2]; /* seconds of this program's functions, as Count() has them */
 } Problem;
+
+/* Stop watch: sign -1 starts it and +1 stops it. seconds [2]: of the clock, and CPU seconds of all ranks */
+static PetscErrorCode Count(PetscInt sign, PetscLogDouble seconds[2])
+{
+  PetscLogDouble now, cpu = (PetscLogDouble)clock() / CLOCKS_PER_SEC;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscTime(&now));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  seconds[0] += (PetscLogDouble)sign * now;
+  seconds[1] += (PetscLogDouble)sign * cpu;
+  PetscFunctionReturn(0);
+}
 
 /* place [dim] of a point, for n points along each direction */
 static void FindPlace(const Problem *problem, const DMDALocalInfo *info, const PetscInt at[], PetscReal x[])
@@ -32,7 +46,7 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *ctx)
   DM            da;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscTimeSubtract(&problem->own));
+  PetscCall(Count(-1, problem->own));
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMDAGetLocalInfo(da, &info));
   for (PetscInt k = info.zs; k < info.zs + info.zm; k++) {
@@ -67,7 +81,7 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *ctx)
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(PetscTimeAdd(&problem->own));
+  PetscCall(Count(1, problem->own));
   if (!problem->neumann) PetscFunctionReturn(0);
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(A, constants));
@@ -84,7 +98,7 @@ static PetscErrorCode ComputeRHS(KSP ksp, Vec b, void *ctx)
   DM            da;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscTimeSubtract(&problem->own));
+  PetscCall(Count(-1, problem->own));
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMDAGetLocalInfo(da, &info));
   PetscCall(VecGetArrayWrite(b, &values));
@@ -101,28 +115,29 @@ static PetscErrorCode ComputeRHS(KSP ksp, Vec b, void *ctx)
     }
   }
   PetscCall(VecRestoreArrayWrite(b, &values));
-  PetscCall(PetscTimeAdd(&problem->own));
+  PetscCall(Count(1, problem->own));
   PetscFunctionReturn(0);
 }
 
 /* Sets up, solves `solves` times from 0, and prints the seconds of set-up and of the last solve. */
 static PetscErrorCode TimeSolves(KSP ksp, Problem *problem, PetscInt solves)
 {
-  PetscLogDouble setup = 0, solve = 0;
+  PetscLogDouble setup[2] = {0}, solve[2] = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscTimeSubtract(&setup));
+  PetscCall(Count(-1, setup));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
-  PetscCall(PetscTimeAdd(&setup));
-  setup -= problem->own;
+  PetscCall(Count(1, setup));
+  for (int k = 0; k < 2; k++) setup[k] -= problem->own[k];
   for (PetscInt i = 0; i < solves; i++) {
-    solve = problem->own = 0;
-    PetscCall(PetscTimeSubtract(&solve));
+    for (int k = 0; k < 2; k++) solve[k] = problem->own[k] = 0;
+    PetscCall(Count(-1, solve));
     PetscCall(KSPSolve(ksp, NULL, NULL));
-    PetscCall(PetscTimeAdd(&solve));
+    PetscCall(Count(1, solve));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.3f s, solve %.3f s\n", setup, solve - problem->own));
+  for (int k = 0; k < 2; k++) solve[k] -= problem->own[k];
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.3f s (CPU %.2f), solve %.3f s (CPU %.2f)\n", setup[0], setup[1], solve[0], solve[1]));
   PetscFunctionReturn(0);
 }
 
