@@ -12,6 +12,7 @@ typedef struct {
   PetscInt        first, last;           /* own entries */
   PetscInt        N;                     /* entries of all ranks */
   int32_t        *own;                   /* [own entries] 1: an own cell has it; later the number of its node */
+  int32_t        *count;                 /* [pieces of cells] numbers of such places, then of those in pieces before */
   PetscInt       *other;                 /* [nother] entries of other ranks that own cells have, ascending, ... */
   PetscInt        nother, nbelow, nused; /* ... of which nbelow are below `first`; number of own entries that own cells have */
   double         *at;                    /* [dim][nnode] points of nodes that all ranks agree on; NULL: those of the first place */
@@ -110,50 +111,72 @@ static void NumberCells(void *context, int32_t piece, int32_t from, int32_t to)
   for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) w->nodes->node[i] = NumberOf(w, w->given[i]);
 }
 
+/* Counts the places of a piece of cells whose entries are other ranks', or, if there is `other`, copies these entries. */
+static void TakeOthers(void *context, int32_t piece, int32_t from, int32_t to)
+{
+  Lists       *w = (Lists *)context;
+  const size_t each = (size_t)w->nodes->view.places;
+  int32_t      count = w->other ? w->count[piece] : 0;
+
+  for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) {
+    if (w->given[i] < 0 || (w->given[i] >= w->first && w->given[i] < w->last)) continue;
+    if (w->other) w->other[count] = w->given[i];
+    count++;
+  }
+  if (!w->other) w->count[piece] = count;
+}
+
 /* Finds the entries of other ranks. */
 static PetscErrorCode ListOthers(Lists *w)
 {
-  const size_t n = CountPlaces(w->nodes);
-  PetscInt     count = 0;
+  const int32_t nown = w->nodes->mesh->nown, pieces = VpLoopPieces(nown);
 
   PetscFunctionBegin;
-  for (size_t i = 0; i < n; i++) w->nother += w->given[i] >= 0 && (w->given[i] < w->first || w->given[i] >= w->last);
+  PetscCall(PetscMalloc1(pieces, &w->count));
+  VpLoop(nown, TakeOthers, w);
+  w->nother = VpLoopSum(pieces, w->count);
   PetscCall(PetscMalloc1(w->nother + 1, &w->other));
-  for (size_t i = 0; i < n; i++) {
-    if (w->given[i] >= 0 && (w->given[i] < w->first || w->given[i] >= w->last)) w->other[count++] = w->given[i];
-  }
+  VpLoop(nown, TakeOthers, w);
+  PetscCall(PetscFree(w->count));
   PetscCall(PetscSortRemoveDupsInt(&w->nother, w->other));
   while (w->nbelow < w->nother && w->other[w->nbelow] < w->first) w->nbelow++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers the entries that own cells have, ascending, and makes the SF. */
+/* Numbers the entries that own cells have, ascending, and makes the SF. If own cells have all own entries, the SF leaves these out: with
+   many leaves its set-up takes long. */
 static PetscErrorCode NumberNodes(Lists *w, PetscLayout layout)
 {
   const VpNodes nodes = w->nodes;
-  PetscInt     *entry, count = 0;
+  PetscInt     *entry, *leaf, node, n = 0;
 
   PetscFunctionBegin;
   PetscCall(ListOthers(w));
   PetscCall(PetscMalloc1(nodes->rows + 1, &w->own));
   VpLoopHeavy(VpThreads, MarkOwn, w);
   for (PetscInt i = 0; i < nodes->rows; i++) w->nused += w->own[i];
-  PetscCall(PetscMalloc1(w->nother + w->nused + 1, &entry));
-  for (; count < w->nbelow; count++) entry[count] = w->other[count];
+  nodes->kept = w->nused == nodes->rows ? w->nbelow : -1;
+  nodes->view.nnode = (int32_t)(w->nother + w->nused);
+  PetscCall(PetscMalloc2(nodes->view.nnode + 1, &entry, nodes->view.nnode + 1, &leaf));
+  for (; n < w->nother; n++) {
+    entry[n] = w->other[n];
+    leaf[n] = n < w->nbelow ? n : n + w->nused;
+  }
+  node = w->nbelow;
   for (PetscInt i = 0; i < nodes->rows; i++) {
     if (!w->own[i]) continue;
-    w->own[i] = (int32_t)count;
-    entry[count++] = w->first + i;
+    entry[n] = w->first + i;
+    leaf[n] = node;
+    n += nodes->kept < 0;
+    w->own[i] = (int32_t)node++;
   }
-  for (PetscInt i = w->nbelow; i < w->nother; i++) entry[count++] = w->other[i];
   VpLoop(nodes->mesh->nown, NumberCells, w);
-  nodes->view.nnode = (int32_t)count;
   PetscCall(PetscFree(w->own));
   PetscCall(PetscFree(w->other));
   PetscCall(PetscSFCreate(nodes->mesh->comm, &nodes->sf));
-  PetscCall(PetscSFSetGraphLayout(nodes->sf, layout, count, NULL, PETSC_OWN_POINTER, entry));
+  PetscCall(PetscSFSetGraphLayout(nodes->sf, layout, n, leaf, PETSC_COPY_VALUES, entry));
   PetscCall(PetscSFSetUp(nodes->sf));
-  PetscCall(PetscFree(entry));
+  PetscCall(PetscFree2(entry, leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,10 +278,12 @@ static PetscErrorCode AgreeOnNodes(VpNodes nodes, double leaves[])
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(nodes->rows, &roots));
+  if (nodes->kept >= 0) PetscCall(PetscArraycpy(roots, leaves + nodes->kept, nodes->rows));
   PetscCall(PetscSFReduceBegin(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
   PetscCall(PetscSFBcastBegin(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
+  if (nodes->kept >= 0) PetscCall(PetscArraycpy(leaves + nodes->kept, roots, nodes->rows));
   PetscCall(PetscFree(roots));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

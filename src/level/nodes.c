@@ -137,17 +137,20 @@ typedef struct {
 /* from entries to the nodes of own cells, `to` */
 static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to)
 {
+  const size_t bytes = (size_t)nodes->rows * sizeof(double);
   PetscMemType type;
   Staged       host;
 
   PetscFunctionBegin;
   if (SFTakesDevice(nodes, &type)) {
+    if (nodes->kept >= 0) PetscCall(nodes->backend->copy(rows, bytes, to + nodes->kept));
     PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, to, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, to, MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
-  PetscCall(nodes->backend->download(rows, (size_t)nodes->rows * sizeof(double), host.rows));
+  PetscCall(nodes->backend->download(rows, bytes, host.rows));
+  if (nodes->kept >= 0) PetscCall(PetscArraycpy(host.nodes + nodes->kept, host.rows, nodes->rows));
   PetscCall(PetscSFBcastBegin(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
   PetscCall(nodes->backend->upload(host.nodes, (size_t)nodes->view.nnode * sizeof(double), to));
@@ -158,21 +161,24 @@ static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to
 /* rows = the sums of what ranks have at nodes, nodes->nodes */
 static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
 {
+  const size_t bytes = (size_t)nodes->rows * sizeof(double);
   PetscMemType type;
   Staged       host;
 
   PetscFunctionBegin;
   if (SFTakesDevice(nodes, &type)) {
-    PetscCall(nodes->backend->zero(rows, (size_t)nodes->rows * sizeof(*rows)));
+    if (nodes->kept >= 0) PetscCall(nodes->backend->copy(nodes->nodes + nodes->kept, bytes, rows));
+    else PetscCall(nodes->backend->zero(rows, bytes));
     PetscCall(PetscSFReduceWithMemTypeBegin(nodes->sf, MPIU_REAL, type, nodes->nodes, type, rows, MPIU_SUM));
     PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, nodes->nodes, rows, MPIU_SUM));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscCalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
   PetscCall(nodes->backend->download(nodes->nodes, (size_t)nodes->view.nnode * sizeof(double), host.nodes));
+  if (nodes->kept >= 0) PetscCall(PetscArraycpy(host.rows, host.nodes + nodes->kept, nodes->rows));
   PetscCall(PetscSFReduceBegin(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
   PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
-  PetscCall(nodes->backend->upload(host.rows, (size_t)nodes->rows * sizeof(double), rows));
+  PetscCall(nodes->backend->upload(host.rows, bytes, rows));
   PetscCall(PetscFree2(host.rows, host.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,6 +20,7 @@ struct VpNodes_ {
   const VpBackend *backend;
   PetscInt         rows;                 /* own entries of vectors of nodes */
   PetscSF          sf;                   /* roots: own entries; leaves: the nodes of own cells. NULL on one rank, where nodes are entries */
+  PetscInt         kept;                 /* then: own entries are the nodes from this one on, and no leaves; -1: they are leaves */
   int32_t         *node, *start, *place; /* those of the view on the host; NULL where the view's are on a device, until they are needed */
   VpNodeView       view;
   const double    *root;  /* volume^1/2 [nown] */
@@ -77,5 +78,5 @@ PetscErrorCode VpNodesAverage(VpNodes, const VpNodeMeans *, double *z);
 PetscErrorCode VpNodesInject(VpNodes, VpLevel, const double *u, double *x);
 PetscErrorCode VpNodesCollect(VpNodes, VpLevel, const double *b, double *r);
 PetscErrorCode VpNodesAddUp(VpNodes, const double *cells, double *r);
-/* diagonal [rows] of E^T A E, where A has numbers at points. Requires: the level is on the host */
+/* The same for an operator with numbers at points, of an outer level on the backend of the nodes. */
 PetscErrorCode VpNodesOperatorDiagonal(VpNodes, VpLevel, double diagonal[]);
