@@ -131,6 +131,37 @@ static PetscErrorCode memory_knows_trees(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the lists of nodes of a continuous DM, and what numbers them */
+static PetscErrorCode memory_knows_nodes(PetscInt dim, PetscInt degree)
+{
+  const VpBackend *backend;
+  DM               dm;
+  VpNodes          nodes;
+  VpMesh           mesh;
+  VpSize           size;
+  double           more, made;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, dim == 2 ? 5 : 3, &dm));
+  PetscCall(DMVPatchDGSetContinuous(dm, PETSC_TRUE));
+  PetscCall(DMSetUp(dm));
+  mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  PetscCall(DMVPatchDGUseBackend(dm, &backend));
+  PetscCall(DMVPatchDGGetNodes(dm, backend, &nodes));
+  PetscCall(VpSizeOfMesh(mesh, (int)degree, backend, &size));
+  more = -VpMeshMemory(&size).work - VpMeshMemory(&size).host;
+  size.nodal = PETSC_TRUE;
+  more += VpMeshMemory(&size).work + VpMeshMemory(&size).host;
+  made = (double)mesh->nown * nodes->view.ndof * (2 * sizeof(int32_t) + sizeof(double)) + (double)nodes->view.nnode * sizeof(int32_t);
+  made += (double)mesh->nsweep * (sizeof(PetscInt) + sizeof(int32_t)) + (double)mesh->nown * sizeof(double);
+  if (mesh->size > 1) made += (double)nodes->view.nnode * sizeof(double) + (double)mesh->nlocal * sizeof(PetscInt);
+  if (!VpIsDevice(backend)) made += (double)mesh->nown * nodes->view.ndof * sizeof(PetscInt); /* while nodes are numbered */
+  TapOk((PetscBool)(more > 0.9 * made && more < 1.1 * made), "memory_knows_nodes, %" PetscInt_FMT "D Q%" PetscInt_FMT ": %.0f, %.0f bytes",
+        dim, degree, more, made);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
@@ -144,6 +175,8 @@ TAP_MAIN()
   PetscCall(memory_grows_with_the_coefficient());
   PetscCall(memory_grows_with_a_dense_matrix());
   PetscCall(memory_knows_trees());
+  PetscCall(memory_knows_nodes(2, 4));
+  PetscCall(memory_knows_nodes(3, 2));
   PETSC_STDOUT = stdout;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

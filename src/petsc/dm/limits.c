@@ -47,7 +47,7 @@ void DMVPatchDGCountPoints(DM dm, VpSize *size)
 
   if (dg->basis == VPATCHDG_BASIS_GAUSS || (dg->basis == VPATCHDG_BASIS_AUTO && (mapped || functions)))
     VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, NULL, size);
-  if (dg->continuous) size->at_points += VP_OF_NODES;
+  size->nodal = dg->continuous;
   if (dg->coefficient_at.values) size->at_points += (double)dg->coefficient_at.components;
   if (dg->reaction_at.values) size->at_points++;
 }

@@ -115,7 +115,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
   if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
-  if (problem->nodal) size.at_points += VP_OF_NODES;
+  size.nodal = problem->nodal;
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory per rank, about: mesh and operator %s, a vector %s\n",

@@ -14,13 +14,13 @@ typedef struct {
   int              dim, degree, level, levels;
   double           boxes, cells, leaves, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
   double           parts;     /* of an adaptive mesh: parts of sides that hang (VpMetricView) per cell of this rank */
-  double           at_points; /* numbers per unknown of a coefficient at points, of a map and of nodes; 0: none */
+  double           at_points; /* numbers per unknown of a coefficient at points and of a map; 0: none */
   PetscBool        device, dense;
   PetscBool        trees;   /* The boxes are trees. */
+  PetscBool        nodal;   /* The DM is continuous. */
   const VpPrefers *prefers; /* of the backend */
 } VpSize;
 #define VP_BYTES_TEXT 16
-#define VP_OF_NODES   7 /* numbers per unknown of cells in a continuous DM: entries, nodes and places, and values in cells */
 /* Fills the other members from dim, degree, boxes and level: lines 0, and levels as for cubes. */
 PetscErrorCode VpSizeFill(MPI_Comm, const VpBackend *, VpSize *);
 PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *, VpSize *); /* the same for an existing mesh, which may be adaptive */

@@ -105,6 +105,11 @@ void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size
   size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + side + kept + (mapped ? 2 + dim : 1);
 }
 
+double VpUnknowns(const VpSize *size)
+{
+  return size->cells * pow(size->degree + 1, size->dim);
+}
+
 /* How trees meet, which every rank knows: VpDomain and VpTrees, and p4est's connectivity by vertices and sides, in 3D by edges, too. */
 static double TreesBytes(const VpSize *size)
 {
@@ -115,20 +120,38 @@ static double TreesBytes(const VpSize *size)
   return size->trees ? size->boxes * (domain + forest) : 0;
 }
 
-VpBytes VpMeshMemory(const VpSize *size)
+/* Lists of nodes and of places, values at places, volumes of cells; on several ranks values at nodes */
+static double ListsBytes(const VpSize *size, double rows, double places)
 {
-  const Share  c = ShareOf(size, 0);
-  const double points = size->at_points * c.own * pow(size->degree + 1, size->dim) * sizeof(double);
-  const double mesh = MeshBytes(size, c) + TreesBytes(size), tables = OperatorBytes(size, c.own, sizeof(double));
-  VpBytes      bytes = {mesh + tables + points, 0};
+  const double cells = size->cells / size->ranks, values = VpUnknowns(size) / size->ranks;
 
-  if (size->device) bytes = (VpBytes){tables + points, mesh + points};
-  return bytes;
+  return places * 2 * sizeof(int32_t) + (values + cells) * sizeof(double) +
+         rows * (sizeof(int32_t) + (size->ranks > 1 ? sizeof(double) : 0));
 }
 
-double VpUnknowns(const VpSize *size)
+/* The nodes of a continuous DM: lists, and on the host the numbers of cells' first nodes, the entities that cells own and positions; the
+   numbers of nodes in cells, too, unless a device makes them */
+static VpBytes OwnNodesBytes(const VpSize *size, Share c)
 {
-  return size->cells * pow(size->degree + 1, size->dim);
+  const double values = VpUnknowns(size) / size->ranks,
+               rows = pow(pow(size->cells, 1. / size->dim) * size->degree + 1, size->dim) / size->ranks;
+  const double entities = c.sweep * (sizeof(PetscInt) + sizeof(int32_t)) + (size->ranks > 1 ? c.local * sizeof(PetscInt) : 0);
+  const double numbers = size->device && size->ranks == 1 ? 0 : values * (sizeof(PetscInt) + (size->device ? sizeof(int32_t) : 0));
+  const double lists = ListsBytes(size, rows, values), host = entities + numbers;
+
+  return size->device ? (VpBytes){lists, host} : (VpBytes){lists + host, 0};
+}
+
+VpBytes VpMeshMemory(const VpSize *size)
+{
+  const Share   c = ShareOf(size, 0);
+  const double  points = size->at_points * c.own * pow(size->degree + 1, size->dim) * sizeof(double);
+  const double  mesh = MeshBytes(size, c) + TreesBytes(size), tables = OperatorBytes(size, c.own, sizeof(double));
+  const VpBytes nodes = size->nodal ? OwnNodesBytes(size, c) : (VpBytes){0, 0};
+  VpBytes       bytes = {mesh + tables + points, 0};
+
+  if (size->device) bytes = (VpBytes){tables + points, mesh + points};
+  return (VpBytes){bytes.work + nodes.work, bytes.host + nodes.host};
 }
 
 double VpVectorMemory(const VpSize *size)
@@ -136,15 +159,12 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* Lists of nodes and of places, weights, values at places and at nodes, vectors; on the host the entries as they were given,
-   and those of a device as lists. */
+/* Lists, weights and vectors; on the host the entries as they were given, and those of a device as lists */
 VpBytes VpNodesMemory(const VpSize *size, double rows, PetscBool wide)
 {
   enum { VECTORS = 7 };
-  const double cells = size->cells / size->ranks, values = VpUnknowns(size) / size->ranks;
-  const double places = wide ? cells * pow(3, size->dim) : values;
-  const double work = places * 2 * sizeof(int32_t) + values * sizeof(double) + cells * sizeof(double) +
-                      rows * (sizeof(int32_t) + 2 * sizeof(double) + VECTORS * sizeof(PetscScalar));
+  const double places = wide ? size->cells / size->ranks * pow(3, size->dim) : VpUnknowns(size) / size->ranks;
+  const double work = ListsBytes(size, rows, places) + rows * (2 * sizeof(double) + VECTORS * sizeof(PetscScalar));
   const double given = places * sizeof(PetscInt), lists = (places + rows) * sizeof(int32_t);
 
   return size->device ? (VpBytes){work, given + lists} : (VpBytes){work + given, 0};
