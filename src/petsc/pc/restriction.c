@@ -70,7 +70,10 @@ static PetscErrorCode AdoptStencil(PC pc, DM da)
   inverse->continuous->centered = cells.centered;
   inverse->continuous->alike = cells.alike;
   inverse->continuous->factor = stencil.factor;
+  inverse->continuous->diagonal = stencil.diagonal;
+  inverse->continuous->coupled = stencil.coupled;
   stencil.factor = NULL;
+  stencil.diagonal = NULL;
   if (stencil.negative > VP_STENCIL_VARIES)
     PetscCall(VpWarn(pc, VP_WARN_REACTION,
                      "the matrix has rows with a negative sum, of up to %.3g times that of their couplings, as for -div(a grad u) - c u. "

@@ -1,17 +1,8 @@
 /* Reads the couplings of points from a matrix on a DMDA. */
-#include "stencil.h"
+#include "stencilrows.h"
 #include "../../base/memory.h"
 #include "../../base/threads.h"
 #include <petscdmda.h>
-
-#define SMALL 1e-8 /* of the largest entry of a row: rounding errors */
-
-/* entries of the rows of own points */
-typedef struct {
-  PetscInt        ghost[3], width[3];               /* the first local point, and the number of local points along each direction */
-  const PetscInt *global;                           /* [local points] their rows; negative: none */
-  PetscScalar    *up[3], *down[3], *identity, *sum; /* [own] coupling to the next and to the last point; identity; sum of the row */
-} Rows;
 
 static PetscErrorCode CheckDA(DM da, VpStencil *s)
 {
@@ -40,162 +31,13 @@ static PetscErrorCode CheckDA(DM da, VpStencil *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* number of a local point; `step` points farther along d; -1: there is none */
-static PetscInt LocalOf(const VpStencil *s, const Rows *r, const PetscInt at[3], int d, PetscInt step)
-{
-  PetscInt local = 0;
-
-  if (!s->periodic[d] && (at[d] + step < 0 || at[d] + step >= s->n[d])) return -1;
-  for (int e = 2; e >= 0; e--) local = local * r->width[e] + at[e] + (e == d ? step : 0) - r->ghost[e];
-  return local;
-}
-
-/* the columns of own points, or those of others, in own rows: a MATSEQAIJ */
-typedef struct {
-  Mat                mat;
-  PetscInt           rows, first;    /* Column i is first + i in the whole matrix, ... */
-  const PetscInt    *global;         /* ... or, unless this is NULL, global[i]. */
-  const PetscInt    *start, *column; /* [rows + 1], [start[rows]] */
-  const PetscScalar *value;
-} Columns;
-
-/* what loops over own rows know */
-typedef struct {
-  const VpStencil *s;
-  Rows            *r;
-  PetscInt         n; /* number of `columns` */
-  Columns          columns[2];
-  int              wrong; /* 1 an entry of another point, 2 a positive one off the diagonal */
-} Reading;
-
-enum { MOST_ENTRIES = 128 };
-
-/* Reads the row of own point i, which is at `at`, of n entries. Returns what is wrong. */
-static int ReadRow(const VpStencil *s, Rows *r, PetscInt i, const PetscInt at[3], PetscInt n, const PetscInt column[],
-                   const PetscScalar value[])
-{
-  const PetscInt row = r->global[LocalOf(s, r, at, 0, 0)];
-  const int      sides = 2 * s->dim;
-  PetscReal      most = 0, off = 0;
-  PetscInt       beside[6]; /* rows of the last and of the next point along each direction; -1: none */
-  PetscScalar    sum = 0;
-  int            wrong = 0;
-
-  for (int side = 0; side < sides; side++) {
-    const PetscInt there = LocalOf(s, r, at, side / 2, side % 2 ? 1 : -1);
-
-    beside[side] = there < 0 ? -1 : r->global[there];
-    (side % 2 ? r->up : r->down)[side / 2][i] = 0;
-  }
-  for (PetscInt k = 0; k < n; k++) most = PetscMax(most, PetscAbsScalar(value[k]));
-  for (PetscInt k = 0; k < n; k++) {
-    int side = 0;
-
-    sum += value[k];
-    if (column[k] == row) continue;
-    off = PetscMax(off, PetscAbsScalar(value[k]));
-    while (side < sides && beside[side] != column[k]) side++;
-    if (side < sides) (side % 2 ? r->up : r->down)[side / 2][i] = -value[k];
-    if (side < sides && PetscRealPart(value[k]) > SMALL * most) wrong = 2;
-    if (side == sides && PetscAbsScalar(value[k]) > SMALL * most) wrong = PetscMax(wrong, 1);
-  }
-  r->sum[i] = sum;
-  r->identity[i] = off <= SMALL * most;
-  return wrong;
-}
-
-static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Reading *w = (Reading *)context;
-  PetscInt at[3];
-  int      wrong = 0;
-
-  VpStencilPoint(w->s, first, at);
-  for (PetscInt i = first; i < last; i++, VpStencilNext(w->s, at)) {
-    PetscInt    n = 0, column[MOST_ENTRIES];
-    PetscScalar value[MOST_ENTRIES];
-    int         found;
-
-    for (const Columns *c = w->columns; c < w->columns + w->n; c++) {
-      for (PetscInt k = c->start[i]; k < c->start[i + 1] && n < MOST_ENTRIES; k++) {
-        column[n] = c->global ? c->global[c->column[k]] : c->first + c->column[k];
-        value[n++] = c->value[k];
-      }
-    }
-    found = n == MOST_ENTRIES ? 1 : ReadRow(w->s, w->r, i, at, n, column, value);
-    wrong = PetscMax(wrong, found);
-  }
-#ifdef _OPENMP
-  #pragma omp critical
-#endif
-  w->wrong = PetscMax(w->wrong, wrong);
-}
-
-/* *done: the matrix is of type AIJ and was read in threads. */
-static PetscErrorCode ReadArrays(Reading *w, Mat A, PetscBool *done)
-{
-  PetscBool parallel, sequential;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &sequential));
-  *done = (PetscBool)(parallel || sequential);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  w->n = parallel ? 2 : 1;
-  w->columns[0] = (Columns){.mat = A};
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &w->columns[0].mat, &w->columns[1].mat, &w->columns[1].global));
-  PetscCall(MatGetOwnershipRangeColumn(A, &w->columns[0].first, NULL));
-  for (Columns *c = w->columns; c < w->columns + w->n; c++) {
-    PetscBool has;
-
-    PetscCall(MatGetRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &has));
-    *done = (PetscBool)(*done && has);
-    PetscCall(MatSeqAIJGetArrayRead(c->mat, &c->value));
-  }
-  if (*done) VpLoop((int32_t)w->s->own, ReadPiece, w);
-  for (Columns *c = w->columns; c < w->columns + w->n; c++) {
-    PetscCall(MatSeqAIJRestoreArrayRead(c->mat, &c->value));
-    PetscCall(MatRestoreRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &(PetscBool){PETSC_FALSE}));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReadRows(const VpStencil *s, Rows *r, Mat A)
-{
-  const MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  Reading        w = {.s = s, .r = r};
-  PetscBool      done = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(ReadArrays(&w, A, &done));
-  for (PetscInt i = 0; i < s->own && !done; i++) {
-    const PetscScalar *value;
-    const PetscInt    *column;
-    PetscInt           n, first, wrong, at[3];
-
-    VpStencilPoint(s, i, at);
-    PetscCall(MatGetOwnershipRange(A, &first, NULL));
-    PetscCall(MatGetRow(A, first + i, &n, &column, &value));
-    wrong = ReadRow(s, r, i, at, n, column, value);
-    w.wrong = PetscMax(w.wrong, (int)wrong);
-    PetscCall(MatRestoreRow(A, first + i, &n, &column, &value));
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &w.wrong, 1, MPI_INT, MPI_MAX, comm));
-  PetscCheck(w.wrong != 2, comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg: the matrix of the DMDA has positive entries off the diagonal, which -div(a grad u) has not");
-  PetscCheck(w.wrong != 1, comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg: the matrix of the DMDA couples more than neighbours along the directions, and five-point and seven-point "
-             "stencils are known. For others see PCVPatchDGSetElementRestriction()");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* values on local points */
 typedef struct {
   Vec                local; /* NULL: own points are all local ones */
   const PetscScalar *at;
 } Ghosts;
 
-static PetscErrorCode FillGhosts(const VpStencil *s, const Rows *r, const PetscScalar own[], Ghosts *ghosts)
+static PetscErrorCode FillGhosts(const VpStencil *s, const VpStencilRows *r, const PetscScalar own[], Ghosts *ghosts)
 {
   PetscBool    all = PETSC_TRUE;
   Vec          global;
@@ -226,60 +68,65 @@ static PetscErrorCode FreeGhosts(Ghosts *ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what loops over own points know, for couplings along d */
+/* what loops over own points know */
 typedef struct {
   const VpStencil   *s;
-  Rows              *r;
-  int                d;
-  const PetscScalar *identity, *down; /* on local points */
-  PetscBool          take;            /* The larger one of two couplings is taken. */
-  double            *typical;         /* [3] for factors of rows */
+  VpStencilRows     *r;
+  const PetscScalar *identity, *down[3]; /* on local points */
+  double            *typical;            /* [3] for factors of rows */
   PetscScalar       *factor;
 } Points;
 
-/* Compares what a point and the next one along d say of their coupling. most [1]: positive: two of them differ */
+/* Compares what a point and the next ones say of their couplings. Rows of the identity get those of the next points. most [2]: positive:
+   two points differ; a row has an entry in the column of a row of the identity */
 static void CompareCouplings(const void *context, int32_t first, int32_t last, double most[])
 {
-  const Points *w = (const Points *)context;
-  const Rows   *r = w->r;
-  PetscInt      at[3];
+  const Points        *w = (const Points *)context;
+  const VpStencilRows *r = w->r;
+  PetscInt             at[3];
 
   VpStencilPoint(w->s, first, at);
   for (int32_t i = first; i < last; i++, VpStencilNext(w->s, at)) {
-    const PetscInt there = LocalOf(w->s, r, at, w->d, 1);
-    PetscScalar    down, up = r->up[w->d][i];
+    const PetscInt  local = VpStencilLocalOf(r, at);
+    const PetscBool fixed = (PetscBool)(r->identity[i] != 0);
 
-    if (there < 0) continue;
-    down = w->down[there];
-    if (r->identity[i] == 0 && w->identity[there] == 0 &&
-        PetscAbsScalar(down - up) > SMALL * PetscMax(PetscAbsScalar(down), PetscAbsScalar(up)))
-      most[0] = 1;
-    if (w->take && PetscRealPart(down) > PetscRealPart(up)) r->up[w->d][i] = down;
+    for (int d = 0; d < w->s->dim; d++) {
+      const PetscInt there = VpStencilLocalBeside(w->s, r, local, at, d, 1);
+      PetscScalar    down, up = r->up[d][i];
+
+      if (there < 0) continue;
+      down = w->down[d][there];
+      if (w->identity[there] != 0) most[1] = !fixed && up != 0 ? 1 : most[1];
+      else if (fixed) {
+        most[1] = down != 0 ? 1 : most[1];
+        r->up[d][i] = PetscMax(PetscRealPart(up), PetscRealPart(down));
+      } else if (PetscAbsScalar(down - up) > VP_STENCIL_SMALL * PetscMax(PetscAbsScalar(down), PetscAbsScalar(up))) most[0] = 1;
+    }
   }
 }
 
-/* *same: no two points differ in what they say of their coupling. take: the larger one is taken */
-static PetscErrorCode JoinCouplings(const VpStencil *s, Rows *r, const PetscScalar identity[], PetscBool take, PetscBool *same)
+/* *same: no two points differ in what they say of their coupling. */
+static PetscErrorCode JoinCouplings(VpStencil *s, VpStencilRows *r, const PetscScalar identity[], PetscBool *same)
 {
-  double apart = 0;
+  double most[2] = {0, 0};
+  Points w = {.s = s, .r = r, .identity = identity};
+  Ghosts down[3];
 
   PetscFunctionBegin;
   for (int d = 0; d < s->dim; d++) {
-    Points w = {.s = s, .r = r, .d = d, .identity = identity, .take = take};
-    Ghosts down;
-
-    PetscCall(FillGhosts(s, r, r->down[d], &down));
-    w.down = down.at;
-    VpLoopMost((int32_t)s->own, CompareCouplings, &w, 1, &apart);
-    PetscCall(FreeGhosts(&down));
+    PetscCall(FillGhosts(s, r, r->down[d], &down[d]));
+    w.down[d] = down[d].at;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
-  *same = (PetscBool)(apart == 0);
+  VpLoopMost((int32_t)s->own, CompareCouplings, &w, 2, most);
+  for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&down[d]));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
+  *same = (PetscBool)(most[0] == 0);
+  s->coupled = (PetscBool)(most[1] > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Tests whether a point is inside of the DMDA, where couplings of all directions are whole. */
-static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i, const PetscInt at[3])
+static PetscBool IsInner(const VpStencil *s, const VpStencilRows *r, PetscInt i, const PetscInt at[3])
 {
   PetscBool is = PETSC_TRUE;
 
@@ -288,8 +135,17 @@ static PetscBool IsInner(const VpStencil *s, const Rows *r, PetscInt i, const Pe
   return is;
 }
 
+/* sum of a row */
+static double SumRow(const VpStencil *s, const VpStencilRows *r, PetscInt i)
+{
+  double sum = PetscRealPart(r->diagonal[i]);
+
+  for (int d = 0; d < s->dim; d++) sum -= PetscRealPart(r->up[d][i]) + PetscRealPart(r->down[d][i]);
+  return sum;
+}
+
 /* sum of the couplings of an own point, or 0 unless there are some to all sides */
-static double SumCouplings(const VpStencil *s, const Rows *r, PetscInt i)
+static double SumCouplings(const VpStencil *s, const VpStencilRows *r, PetscInt i)
 {
   double sum = 0;
 
@@ -302,48 +158,32 @@ static double SumCouplings(const VpStencil *s, const Rows *r, PetscInt i)
   return sum;
 }
 
-/* most [2] = the largest quotients of the sum of a row that has couplings to all sides, or minus this, and the sum of its couplings */
-static void FindSums(const void *context, int32_t first, int32_t last, double most[])
-{
-  const Points *w = (const Points *)context;
-
-  for (int32_t i = first; i < last; i++) {
-    const double all = SumCouplings(w->s, w->r, i), sum = PetscRealPart(w->r->sum[i]);
-
-    if (all <= 0) continue;
-    most[0] = PetscMax(most[0], sum / all);
-    most[1] = PetscMax(most[1], -sum / all);
-  }
-}
-
 #define REACTS 1e-8 /* of a row's couplings: smaller sums are rounding errors */
 
-/* Makes `mass`, unless rows with couplings to all sides have the sum 0, or constants are said to be a null space. */
-static PetscErrorCode TakeSums(VpStencil *s, Rows *r, Mat A)
+/* Makes `mass`, unless rows with couplings to all sides have the sum 0, or constants are said to be a null space. most [2]: as from
+   VpStencilReadRows() */
+static PetscErrorCode TakeSums(VpStencil *s, VpStencilRows *r, Mat A, double most[])
 {
-  const Points w = {.s = s, .r = r};
-  double       most[2] = {0, 0};
   PetscBool    ones = PETSC_FALSE;
   MatNullSpace space;
 
   PetscFunctionBegin;
-  VpLoopMost((int32_t)s->own, FindSums, &w, 2, most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   s->negative = most[1];
   PetscCall(MatGetNullSpace(A, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &ones, &(PetscInt){0}, &(const Vec *){NULL}));
   if (most[0] <= REACTS || ones) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(s->own + 1, &s->mass));
-  for (PetscInt i = 0; i < s->own; i++) s->mass[i] = SumCouplings(s, r, i) > 0 ? PetscMax(PetscRealPart(r->sum[i]), 0) : -1;
+  for (PetscInt i = 0; i < s->own; i++) s->mass[i] = SumCouplings(s, r, i) > 0 ? PetscMax(SumRow(s, r, i), 0) : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 enum { PIECES = 64 }; /* of own points, so that sums do not depend on the number of threads */
 
 typedef struct {
-  const VpStencil *s;
-  const Rows      *r;
-  double           logs[PIECES][2][6]; /* sums and numbers: of all couplings, of those inside */
+  const VpStencil     *s;
+  const VpStencilRows *r;
+  double               logs[PIECES][2][6]; /* sums and numbers: of all couplings, of those inside */
 } Logs;
 
 static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
@@ -353,30 +193,33 @@ static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
   for (int32_t piece = from; piece < to; piece++) {
     const PetscInt first = (PetscInt)((PetscInt64)w->s->own * piece / PIECES),
                    last = (PetscInt)((PetscInt64)w->s->own * (piece + 1) / PIECES);
-    double   before[3] = {0}, value[3] = {0};
+    double   before[3] = {0}, count[3][2] = {{0}}; /* numbers of points with the coupling before: all, those inside */
     PetscInt at[3];
 
     VpStencilPoint(w->s, first, at);
-    for (PetscInt i = first; i < last; i++, VpStencilNext(w->s, at)) {
-      const PetscBool inner = IsInner(w->s, w->r, i, at);
+    for (PetscInt i = first; i <= last; i++, VpStencilNext(w->s, at)) {
+      const PetscBool inner = (PetscBool)(i < last && IsInner(w->s, w->r, i, at));
 
       for (int d = 0; d < w->s->dim; d++) {
-        const double up = PetscRealPart(w->r->up[d][i]);
+        const double up = i < last ? PetscRealPart(w->r->up[d][i]) : 0;
 
-        if (up <= 0) continue;
-        if (up != before[d]) value[d] = log(up);
-        before[d] = up;
-        for (int k = 0; k < (inner ? 2 : 1); k++) {
-          w->logs[piece][k][d] += value[d];
-          w->logs[piece][k][3 + d]++;
+        if (up != before[d]) {
+          for (int k = 0; k < 2 && before[d] > 0; k++) {
+            w->logs[piece][k][d] += count[d][k] * log(before[d]);
+            w->logs[piece][k][3 + d] += count[d][k];
+          }
+          count[d][0] = count[d][1] = 0;
+          before[d] = up;
         }
+        count[d][0]++;
+        count[d][1] += inner;
       }
     }
   }
 }
 
 /* typical = the geometric mean of couplings along each direction, as rows say them: of those inside, if there are any */
-static PetscErrorCode FindTypical(const VpStencil *s, const Rows *r, double typical[3])
+static PetscErrorCode FindTypical(const VpStencil *s, const VpStencilRows *r, double typical[3])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
   double         logs[2][6] = {{0}};
@@ -403,8 +246,8 @@ static PetscErrorCode FindTypical(const VpStencil *s, const Rows *r, double typi
 
 static void DividePiece(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Points *w = (Points *)context;
-  Rows   *r = w->r;
+  Points        *w = (Points *)context;
+  VpStencilRows *r = w->r;
 
   for (int32_t i = first; i < last; i++) {
     double most = 0;
@@ -412,7 +255,8 @@ static void DividePiece(void *context, int32_t piece, int32_t first, int32_t las
     for (int d = 0; d < w->s->dim; d++)
       most = PetscMax(most, PetscMax(PetscRealPart(r->up[d][i]), PetscRealPart(r->down[d][i])) / w->typical[d]);
     w->factor[i] = most > 0 && r->identity[i] == 0 ? 1 / most : 1;
-    r->sum[i] *= w->factor[i];
+    for (int d = 0; d < w->s->dim && r->identity[i] != 0; d++) r->up[d][i] = 0; /* what the next points say of it has changed */
+    r->diagonal[i] *= w->factor[i];
     for (int d = 0; d < w->s->dim; d++) {
       r->up[d][i] *= w->factor[i];
       r->down[d][i] *= w->factor[i];
@@ -421,7 +265,7 @@ static void DividePiece(void *context, int32_t piece, int32_t first, int32_t las
 }
 
 /* Divides every row by a number of its own: the largest quotient of its couplings and typical ones. */
-static PetscErrorCode DivideRows(VpStencil *s, Rows *r)
+static PetscErrorCode DivideRows(VpStencil *s, VpStencilRows *r)
 {
   double typical[3];
   Points w = {.s = s, .r = r, .typical = typical};
@@ -436,25 +280,24 @@ static PetscErrorCode DivideRows(VpStencil *s, Rows *r)
 }
 
 /* Finds the couplings of both rows' points. Ensures: an error unless rows, or rows that are divided, are symmetric. */
-static PetscErrorCode FindCouplings(VpStencil *s, Rows *r, const PetscScalar identity[])
+static PetscErrorCode FindCouplings(VpStencil *s, VpStencilRows *r, const PetscScalar identity[])
 {
   PetscBool is;
 
   PetscFunctionBegin;
-  PetscCall(JoinCouplings(s, r, identity, PETSC_FALSE, &is));
+  PetscCall(JoinCouplings(s, r, identity, &is));
   if (!is) {
     PetscCall(DivideRows(s, r));
-    PetscCall(JoinCouplings(s, r, identity, PETSC_FALSE, &is));
+    PetscCall(JoinCouplings(s, r, identity, &is));
   }
   PetscCheck(is, PetscObjectComm((PetscObject)s->da), PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA is not symmetric, as with advection, and rows that are multiplied by a number each "
              "are known for a coefficient of 1 alone");
-  PetscCall(JoinCouplings(s, r, identity, PETSC_TRUE, &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Tests whether a point on a side along d has all couplings along the side: it has none to a row of the identity whose column is 0. */
-static PetscBool IsCoupledAlong(const VpStencil *s, const Rows *r, PetscInt i, int d)
+static PetscBool IsCoupledAlong(const VpStencil *s, const VpStencilRows *r, PetscInt i, int d)
 {
   PetscBool is = PETSC_TRUE;
 
@@ -464,7 +307,8 @@ static PetscBool IsCoupledAlong(const VpStencil *s, const Rows *r, PetscInt i, i
 
 /* Adds up what own points on sides say of these, without reactions, which are as large at the points inside. up, mass: on local points;
    mass may be NULL */
-static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], const PetscScalar *mass, const PetscScalar identity[])
+static void SumUp(VpStencil *s, const VpStencilRows *r, const PetscScalar *const up[3], const PetscScalar *mass,
+                  const PetscScalar identity[])
 {
   for (PetscInt i = 0; i < s->own; i++) {
     PetscInt at[3];
@@ -478,14 +322,14 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
     }
     for (int side = 0; side < 2 * s->dim && onsides == 1; side++) {
       const int      d = side / 2;
-      const PetscInt inside = LocalOf(s, r, at, d, side % 2 ? -1 : 1), here = LocalOf(s, r, at, d, 0);
+      const PetscInt here = VpStencilLocalOf(r, at), inside = VpStencilLocalBeside(s, r, here, at, d, side % 2 ? -1 : 1);
       double         along = 0, next = 0;
 
       if (s->periodic[d] || at[d] != (side % 2 ? s->n[d] - 1 : 0)) continue;
       s->rows[side]++;
       s->fixed[side] += PetscRealPart(r->identity[i]);
       if (r->identity[i] != 0 || !IsCoupledAlong(s, r, i, d)) continue;
-      s->sum[side] += PetscRealPart(r->sum[i]);
+      s->sum[side] += SumRow(s, r, i);
       s->inner[side] += PetscRealPart((side % 2 ? r->down : r->up)[d][i]);
       for (int e = 0; e < s->dim && identity[inside] == 0; e++) {
         if (e == d) continue;
@@ -499,7 +343,7 @@ static void SumUp(VpStencil *s, const Rows *r, const PetscScalar *const up[3], c
   }
 }
 
-static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScalar identity[])
+static PetscErrorCode MeasureSides(VpStencil *s, const VpStencilRows *r, const PetscScalar identity[])
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)s->da);
   const PetscScalar *up[3] = {NULL};
@@ -524,15 +368,16 @@ static PetscErrorCode MeasureSides(VpStencil *s, const Rows *r, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillStencil(VpStencil *s, Rows *r, Mat A)
+static PetscErrorCode FillStencil(VpStencil *s, VpStencilRows *r, Mat A)
 {
   Ghosts identity;
+  double most[2] = {0, 0};
 
   PetscFunctionBegin;
-  PetscCall(ReadRows(s, r, A));
+  PetscCall(VpStencilReadRows(s, r, A, most));
   PetscCall(FillGhosts(s, r, r->identity, &identity));
   PetscCall(FindCouplings(s, r, identity.at));
-  PetscCall(TakeSums(s, r, A));
+  PetscCall(TakeSums(s, r, A, most));
   PetscCall(MeasureSides(s, r, identity.at));
   PetscCall(FreeGhosts(&identity));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -542,7 +387,7 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
 {
   ISLocalToGlobalMapping mapping;
   PetscBool              reads;
-  Rows                   r = {.global = NULL};
+  VpStencilRows          r = {.global = NULL};
 
   PetscFunctionBegin;
   *s = (VpStencil){.dim = 0};
@@ -556,16 +401,17 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
   PetscCall(DMDAGetGhostCorners(da, &r.ghost[0], &r.ghost[1], &r.ghost[2], &r.width[0], &r.width[1], &r.width[2]));
   PetscCall(DMGetLocalToGlobalMapping(da, &mapping));
   PetscCall(ISLocalToGlobalMappingGetIndices(mapping, &r.global));
+  for (int d = 0; d < 3; d++) r.stride[d] = d ? r.stride[d - 1] * r.width[d - 1] : 1;
   for (int d = 0; d < s->dim; d++) {
     PetscCall(VpMallocLarge(s->own + 1, &s->up[d]));
     PetscCall(VpMallocLarge(s->own + 1, &r.down[d]));
     r.up[d] = s->up[d];
   }
   PetscCall(VpMallocLarge(s->own + 1, &s->identity));
-  PetscCall(VpMallocLarge(s->own + 1, &r.sum));
+  PetscCall(VpMallocLarge(s->own + 1, &s->diagonal));
   r.identity = s->identity;
+  r.diagonal = s->diagonal;
   PetscCall(FillStencil(s, &r, A));
-  PetscCall(PetscFree(r.sum));
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree(r.down[d]));
   PetscCall(ISLocalToGlobalMappingRestoreIndices(mapping, &r.global));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -578,5 +424,6 @@ PetscErrorCode VpStencilDestroy(VpStencil *s)
   PetscCall(PetscFree(s->identity));
   PetscCall(PetscFree(s->mass));
   PetscCall(VecDestroy(&s->factor));
+  PetscCall(PetscFree(s->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

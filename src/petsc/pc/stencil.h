@@ -18,10 +18,12 @@ typedef struct {
   int       dim;
   PetscInt  n[3], start[3], count[3], own; /* points of all ranks; own ones, and their number */
   PetscBool periodic[3];
-  Vec       factor; /* what makes rows symmetric, and `up`, `sum` and `mass` contain; NULL: 1 */
+  Vec       factor;  /* what makes rows symmetric, and `up`, `diagonal`, `sum` and `mass` contain; NULL: 1 */
+  PetscBool coupled; /* Rows have entries in the columns of rows of the identity. */
   /* [own] */
   PetscScalar *up[3];    /* what couples a point to the next one along each direction, as the row of either says; 0: nothing */
   PetscScalar *identity; /* 1: the row is that of the identity */
+  PetscScalar *diagonal;
   PetscScalar *mass; /* sums of rows that have couplings to all sides: c times the volume of their points; -1: other rows; NULL: c is 0 */
 
   double sum[6];   /* [side] sum over its rows of their sums, ... */

@@ -47,21 +47,21 @@ static void ListPoints(void *context, int32_t piece, int32_t first, int32_t last
   const int        each = w->c->wide ? 3 : 2;
 
   for (int32_t cell = first; cell < last; cell++) {
-    PetscInt at[3] = {0, 0, 0};
+    PetscInt at[3] = {0, 0, 0}, part[3][3] = {{0}}, *node = w->node + (size_t)cell * (size_t)w->places; /* [d][step]: of a number; -1 */
 
     FindCell(w, cell, at);
-    for (int i = 0; i < w->places; i++) {
-      const PetscInt step[3] = {i % each, i / each % each, i / (each * each)};
-      PetscInt       natural = 0;
+    for (PetscInt d = 0, stride = 1; d < s->dim; stride *= s->n[d++]) {
+      for (int step = 0; step < each; step++) {
+        const PetscInt p = s->periodic[d] ? (at[d] + step) % s->n[d] : at[d] + step;
 
-      for (int d = s->dim - 1; d >= 0; d--) {
-        PetscInt p = at[d] + step[d];
-
-        if (s->periodic[d]) p %= s->n[d];
-        if (p < 0 || p >= s->n[d]) natural = -1;
-        if (natural >= 0) natural = natural * s->n[d] + p;
+        part[d][step] = p < 0 || p >= s->n[d] ? -1 : p * stride;
       }
-      w->node[(size_t)cell * (size_t)w->places + (size_t)i] = natural;
+    }
+    for (int z = 0; z < (s->dim == 3 ? each : 1); z++) {
+      for (int y = 0; y < each; y++) {
+        for (int x = 0; x < each; x++)
+          *node++ = part[0][x] < 0 || part[1][y] < 0 || part[2][z] < 0 ? -1 : part[0][x] + part[1][y] + part[2][z];
+      }
     }
   }
 }

@@ -47,16 +47,13 @@ static PetscErrorCode FindPoints(const VpStencil *s, int d, PetscReal x[])
   for (PetscInt i = 0; i < s->n[d]; i++) x[i] = (PetscReal)i * sqrt(least / s->typical[d]);
   PetscCall(DMGetCoordinates(s->da, &coordinates));
   if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
-  { /* every rank knows those of its points */
+  { /* every rank knows those of its points, and takes one line of these */
+    const PetscInt     stride = d == 0 ? 1 : d == 1 ? s->count[0] : s->count[0] * s->count[1];
     const PetscScalar *all;
 
     for (PetscInt i = 0; i < s->n[d]; i++) x[i] = PETSC_MIN_REAL;
     PetscCall(VecGetArrayRead(coordinates, &all));
-    for (PetscInt i = 0; i < s->own; i++) {
-      const PetscInt at[3] = {i % s->count[0], i / s->count[0] % s->count[1], i / s->count[0] / s->count[1]};
-
-      x[s->start[d] + at[d]] = PetscRealPart(all[i * s->dim + d]);
-    }
+    for (PetscInt i = 0; i < s->count[d] && s->own; i++) x[s->start[d] + i] = PetscRealPart(all[i * stride * s->dim + d]);
     PetscCall(VecRestoreArrayRead(coordinates, &all));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, x, (PetscMPIInt)s->n[d], MPIU_REAL, MPIU_MAX, comm));

@@ -248,7 +248,7 @@ static PetscErrorCode MeasureScale(PC pc, Vec diagonal)
 }
 
 /* Finds what constants are to A, and warns where the DM says another thing. */
-static PetscErrorCode MeasureConstants(PC pc)
+static PetscErrorCode MeasureConstants(PC pc, Vec diagonal)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
   VpProblem          diffusion = c->op->problem;
@@ -267,10 +267,13 @@ static PetscErrorCode MeasureConstants(PC pc)
   PetscCall(MatMult(pc->pmat, c->one, y));
   PetscCall(VecDot(y, c->one, &product));
   if (singular && c->op->problem.reaction > 0) c->eigenvalue = PetscRealPart(product);
-  PetscCall(VecSetRandom(u, NULL));
-  PetscCall(VecNormalize(u, NULL));
   PetscCall(VecNorm(y, NORM_2, &norm));
-  PetscCall(MatMult(pc->pmat, u, y));
+  if (diagonal) PetscCall(VecPointwiseMult(y, diagonal, c->one));
+  else {
+    PetscCall(VecSetRandom(u, NULL));
+    PetscCall(VecNormalize(u, NULL));
+    PetscCall(MatMult(pc->pmat, u, y));
+  }
   PetscCall(VecNorm(y, NORM_2, &most));
   if (!singular && norm <= SMALL * most)
     PetscCall(VpWarn(pc, VP_WARN_SIDES,
@@ -283,16 +286,15 @@ static PetscErrorCode MeasureConstants(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* loose = 1/A_ii at loose entries, and y -= A_ii u there; both are 0 elsewhere. diagonal: NULL: 1. scratch: a vector */
-static PetscErrorCode SubtractOwn(VpContinuous c, Vec diagonal, Vec u, Vec y, Vec scratch)
+/* Makes `loose`. diagonal: NULL: 1. scratch: a vector */
+static PetscErrorCode FindLoose(VpContinuous c, Vec diagonal, Vec scratch)
 {
   PetscFunctionBegin;
-  PetscCall(VecCopy(c->one, c->loose));
-  PetscCall(VecScale(c->loose, -1));
-  PetscCall(VecShift(c->loose, 1));
-  if (diagonal) PetscCall(VecPointwiseMult(scratch, diagonal, u));
-  PetscCall(VecAXPY(y, -1, diagonal ? scratch : u));
-  PetscCall(VecPointwiseMult(y, y, c->loose));
+  PetscCall(VecDestroy(&c->loose));
+  if (!c->nloose) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(c->one, &c->loose));
+  PetscCall(VecSet(c->loose, 1));
+  PetscCall(VecAXPY(c->loose, -1, c->one));
   if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecCopy(diagonal, scratch));
   PetscCall(VecReciprocal(scratch));
@@ -301,24 +303,25 @@ static PetscErrorCode SubtractOwn(VpContinuous c, Vec diagonal, Vec u, Vec y, Ve
 }
 
 /* Ensures: an error unless the rows of loose entries are those of the identity, up to a factor. Tests with a random vector whether other
-   rows have nonzero entries in their columns. */
-static PetscErrorCode MeasureLoose(PC pc, Vec diagonal)
+   rows have nonzero entries in their columns. mask: 0 at loose entries, else 1 */
+static PetscErrorCode MeasureLoose(PC pc, Vec diagonal, Vec mask)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
-  const Vec          u = c->work[0], y = c->work[1], mask = c->work[2];
+  const Vec          u = c->work[0], y = c->work[1], scratch = c->work[3];
   PetscReal          off, most;
 
   PetscFunctionBegin;
-  PetscCall(VecDestroy(&c->loose));
+  if (c->known) PetscFunctionReturn(PETSC_SUCCESS);
   c->coupled = PETSC_FALSE;
   if (!c->nloose) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDuplicate(c->one, &c->loose));
-  PetscCall(VecCopy(c->one, mask));
   PetscCall(VecSetRandom(u, NULL));
   PetscCall(VecShift(u, 1));
   PetscCall(MatMult(pc->pmat, u, y));
   PetscCall(VecNorm(y, NORM_INFINITY, &most));
-  PetscCall(SubtractOwn(c, diagonal, u, y, c->work[3]));
+  if (diagonal) PetscCall(VecPointwiseMult(scratch, diagonal, u));
+  PetscCall(VecAXPY(y, -1, diagonal ? scratch : u));
+  PetscCall(VecPointwiseMult(scratch, y, mask));
+  PetscCall(VecAXPY(y, -1, scratch));
   PetscCall(VecNorm(y, NORM_INFINITY, &off));
   PetscCheck(off <= SMALL * most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "The matrix has %" PetscInt_FMT " rows of nodes that no cell of the element restriction has, and some couple with others: the "
@@ -432,6 +435,27 @@ static PetscErrorCode FindOperator(PC pc, PetscBool *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *diagonal: a vector with that of A */
+static PetscErrorCode GetDiagonal(PC pc, Vec *diagonal)
+{
+  const VpContinuous c = VpPCBaseData(pc)->continuous;
+  const VpBackend   *backend = c->nodes->backend;
+  VpValues           on;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(pc->pmat, diagonal, NULL));
+  if (!c->diagonal) {
+    PetscCall(MatGetDiagonal(pc->pmat, *diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VpValuesGet(backend, *diagonal, VP_WRITE, &on));
+  PetscCall(backend->upload(c->diagonal, (size_t)c->nodes->rows * sizeof(*c->diagonal), on.at));
+  PetscCall(VpValuesRestore(&on));
+  PetscCall(PetscFree(c->diagonal));
+  if (c->factor) PetscCall(VecPointwiseDivide(*diagonal, *diagonal, c->factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
 {
   const VpContinuous c = VpPCBaseData(pc)->continuous;
@@ -446,12 +470,10 @@ PetscErrorCode VpContinuousSetUp(PC pc, VpPmat *p)
   PetscCall(FindOperator(pc, &own));
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
   PetscCall(ChooseSteps(pc, has));
-  if (has && !(own && c->jacobi == VP_JACOBI_NONE)) {
-    PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));
-    PetscCall(MatGetDiagonal(pc->pmat, diagonal));
-  }
-  PetscCall(MeasureLoose(pc, diagonal));
-  PetscCall(MeasureConstants(pc));
+  if (has && !(own && c->jacobi == VP_JACOBI_NONE)) PetscCall(GetDiagonal(pc, &diagonal));
+  PetscCall(FindLoose(c, diagonal, c->work[0]));
+  PetscCall(MeasureLoose(pc, diagonal, c->one));
+  PetscCall(MeasureConstants(pc, diagonal));
   PetscCall(MakeSteps(pc, diagonal));
   if (has && !own && c->exact <= 0) PetscCall(MeasureScale(pc, diagonal));
   PetscCall(VecDestroy(&diagonal));
@@ -484,6 +506,7 @@ PetscErrorCode VpContinuousDestroy(PC pc)
   PetscCall(VpContinuousReset(pc));
   PetscCall(DMDestroy(&inverse->continuous->dm));
   PetscCall(VecDestroy(&inverse->continuous->factor));
+  PetscCall(PetscFree(inverse->continuous->diagonal));
   PetscCall(PetscFree(inverse->continuous->node));
   PetscCall(PetscFree(inverse->continuous));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,7 +40,7 @@ struct VpContinuous_ {
   PetscInt     *node;            /* [own cells][places] as given; NULL: the nodes are those of the DM, which is continuous */
   double        point[VP_MAX_N]; /* [n] places of nodes along a direction of a cell */
   PetscBool     wide;            /* Cells are wide, and Jacobi steps smooth what they do not represent. */
-  PetscBool     known;           /* `node` needs no check. */
+  PetscBool     known;           /* `node` needs no check, nor do loose entries, and `coupled` is set. */
   PetscReal     exact;           /* > 0: A is this times the form, up to rounding errors, without rows that have a factor */
   PetscBool     adopted;         /* All of these were made from the Pmat's own DM. */
   VpElementsKey elements;        /* then: of the DMPLEX from which they were made */
@@ -48,6 +48,7 @@ struct VpContinuous_ {
   PetscReal     alike;           /* A larger factor than usual by which the diagonals of A and of the form may differ; 0: the usual one */
   PetscBool     centered;        /* Rows are of centres of cells, or coefficient or reaction vary: Jacobi steps gain most. */
   Vec           factor;          /* of rows: A becomes the form when they are multiplied by it. NULL: 1 */
+  PetscScalar  *diagonal;        /* [rows] that of A times `factor`, if it is known before the set-up, which frees it; else NULL */
   VpNodes       nodes;           /* NULL until set up */
   VpOperator    op;              /* the operator whose weights these are */
   VpNodeMeans   means;
