@@ -1,5 +1,6 @@
 /* Between values at nodes and values of cells. A node's sum has the order of its places, so results do not depend on the launch. */
 #include "device/kernel.cuh"
+#include "../src/kernels/pointform.h"
 
 static __global__ void __launch_bounds__(VP_THREADS)
   ScatterCells(const __grid_constant__ VpNodeView view, const double *of_cell, const double *of_node, const double *cells, double *nodes)
@@ -36,9 +37,25 @@ static __global__ void __launch_bounds__(VP_THREADS)
   }
 }
 
+/* A block has a cell. */
+static __global__ void __launch_bounds__(VP_THREADS)
+  SumPoints(const __grid_constant__ VpPointForm form, int32_t ncell, int ndof, double *cells)
+{
+  __shared__ double s[2][VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+  for (int32_t c = blockIdx.x; c < ncell; c += gridDim.x) VpSumPointForm(&form, c, s[0], s[1], cells + (size_t)c * ndof);
+}
+
 PetscErrorCode VpCudaFormDiagonal(const VpNodeView *view, const VpNodeForm *form, double *nodes)
 {
-  return VpCudaLaunch("diagonal at nodes", SumEntries, {VpLoopingBlocks(view->nnode, VP_THREADS), VP_THREADS}, *view, *form, nodes);
+  const int threads = PetscMin(RoundUp(view->ndof, VP_WARP), VP_THREADS);
+
+  PetscFunctionBegin;
+  if (form->points)
+    PetscCall(VpCudaLaunch("diagonal of cells", SumPoints, {VpLoopingBlocks(view->ncell, 1), threads}, *form->points, view->ncell,
+                           view->ndof, form->cells));
+  PetscFunctionReturn(
+    VpCudaLaunch("diagonal at nodes", SumEntries, {VpLoopingBlocks(view->nnode, VP_THREADS), VP_THREADS}, *view, *form, nodes));
 }
 
 static __global__ void __launch_bounds__(VP_THREADS) InvertAll(size_t n, double *x, double *one)

@@ -131,14 +131,24 @@ struct VpGather_ {
   VpNodeView    nodes;
   const double *of_cell, *of_node;
 };
+/* The form of continuous functions with numbers at points (pointform.h). Sides between cells have no terms. */
+typedef struct {
+  VpMetricView   metric;
+  int            dim, n;
+  const int32_t *neighbor;                       /* [ncell][2 dim] as in VpView */
+  double         square[3][VP_MAX_N * VP_MAX_N]; /* value^2, value slope, slope^2 of the nodes' functions at points, [point][function] */
+  double         end[2][2][VP_MAX_N];            /* [end][value^2, value times outward slope] of these functions */
+} VpPointForm;
 /* The form of continuous functions: its matrices along a direction on [0,1], of functions that are 1 at one of n nodes, and what cells are.
    Wide cells have the functions of cells half as wide. */
 typedef struct {
-  int            n;
-  double         stiff[VP_MAX_N], mass[VP_MAX_N]; /* diagonals */
-  const double  *strength; /* [ncell][4] coefficient times volume / width^2 along each direction, and the reaction times the volume */
-  const int32_t *end;      /* [ncell] number of the cell's entry in `ends`, -1: it has none; NULL: no cell has */
-  const double  *ends;     /* [..][2 dim] what the condition on a side adds to the stiffness at its nodes */
+  const VpPointForm *points; /* the form, if it has numbers at points, and nothing of what follows `cells`; or NULL */
+  double            *cells;  /* [ncell][n^dim] then: scratch for what cells add */
+  int                n;
+  double             stiff[VP_MAX_N], mass[VP_MAX_N]; /* diagonals */
+  const double      *strength; /* [ncell][4] coefficient times volume / width^2 along each direction, and the reaction times the volume */
+  const int32_t     *end;      /* [ncell] number of the cell's entry in `ends`, -1: it has none; NULL: no cell has */
+  const double      *ends;     /* [..][2 dim] what the condition on a side adds to the stiffness at its nodes */
 } VpNodeForm;
 /* what a cell adds to the diagonal at one of its places */
 VP_POINT double VpNodeFormEntry(const VpNodeView *v, const VpNodeForm *f, int32_t cell, int place)
@@ -146,8 +156,10 @@ VP_POINT double VpNodeFormEntry(const VpNodeView *v, const VpNodeForm *f, int32_
   const int     n = v->wide ? 3 : f->n;
   const double *g = f->strength + 4 * (size_t)cell;
   const double *ends = f->end && f->end[cell] >= 0 ? f->ends + (size_t)f->end[cell] * 2 * (size_t)v->dim : NULL;
-  double        sum = g[3], mass = 1;
+  double        sum, mass = 1;
 
+  if (f->cells) return f->cells[(size_t)cell * (size_t)v->places + (size_t)place];
+  sum = g[3];
   for (int d = 0; d < v->dim; d++, place /= n) {
     const int at = place % n, i = v->wide ? at / 2 : at, halves = v->wide && at == 1 ? 2 : 1;
     double    stiff = f->stiff[i];

@@ -6,6 +6,8 @@
 
 /* puts an array of the mesh, which lives as long as the level, on the backend */
 #define VpLevelPlaceMeshArray(level, array, count, what, p) VpShowArray(&(level)->arrays, array, count, what, p)
+/* level.c: change [n][n] = coefficients of an outer level's basis of the functions of nodes, [coefficient][node] */
+PetscErrorCode VpLevelNodalChange(VpLevel, double change[]);
 /* coefficient.c: copies the coefficient for all local cells (NULL on all ranks: 1), and sets uniform, typical, thinnest, aspect and beyond
    of the level */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
@@ -50,8 +52,6 @@ PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void 
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);
 PetscErrorCode VpMetricRowsDestroy(VpRows *);
 PetscErrorCode VpMetricDiagonal(VpLevel, double diagonal[]);
-/* y [n^dim] = column `at` of a cell's diagonal block of A. Requires: rows of VpMetricRowsCreate() */
-PetscErrorCode VpMetricColumn(const VpRows *, int32_t cell, int at, double y[]);
 void           VpRowAdd(VpRow *, PetscInt column, double value); /* but for zeros */
 void           VpRowSum(VpRow *, PetscInt column, double value); /* adds to the entry of an equal column, if there is one */
 PetscErrorCode VpRowMerge(VpRow *);                              /* sums up entries of equal columns */

@@ -81,15 +81,23 @@ static PetscErrorCode FindCycleChange(VpLevel level, double enter[], double leav
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpLevelNodalChange(VpLevel level, double change[])
+{
+  VpBasis nodes;
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreateNodes(level->problem.quadrature, level->basis.degree, level->problem.point, &nodes));
+  PetscCall(VpBasisChange(&nodes, &level->basis, change));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes those of an outer level: nodal values leave as coefficients, and what coefficients test enters as what nodal values test. */
 static PetscErrorCode FindOuterChange(VpLevel level, double enter[], double leave[])
 {
   const int n = level->basis.n;
-  VpBasis   nodes;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreateNodes(level->problem.quadrature, level->basis.degree, level->problem.point, &nodes));
-  PetscCall(VpBasisChange(&nodes, &level->basis, leave));
+  PetscCall(VpLevelNodalChange(level, leave));
   for (int i = 0; i < n * n; i++) enter[i] = leave[i % n * n + i / n];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,31 +40,13 @@ static void FindStrengths(VpMesh mesh, const VpProblem *problem, int32_t cell, d
   }
 }
 
-/* Adds up numbers of nodes, leaves [nnode], over all ranks, to rows [rows], and gives the sums back to the nodes. */
-static PetscErrorCode AddUp(VpNodes nodes, double leaves[], double rows[])
-{
-  PetscFunctionBegin;
-  if (!nodes->sf) {
-    PetscCall(PetscArraycpy(rows, leaves, nodes->rows));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArrayzero(rows, nodes->rows));
-  PetscCall(PetscSFReduceBegin(nodes->sf, MPI_DOUBLE, leaves, rows, MPI_SUM));
-  PetscCall(PetscSFReduceEnd(nodes->sf, MPI_DOUBLE, leaves, rows, MPI_SUM));
-  PetscCall(PetscSFBcastBegin(nodes->sf, MPI_DOUBLE, rows, leaves, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(nodes->sf, MPI_DOUBLE, rows, leaves, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* what loops over cells and nodes know */
+/* what loops over cells know */
 typedef struct {
   VpNodes          nodes;
   const VpProblem *problem;
   Forms            forms;
   double          *g;           /* [nown][4] strengths along each direction, and reaction times volume; or .. */
   double          *t, *of_cell; /* [nown] .. the weight of a cell, and what VpNodeMeans has */
-  double          *places;      /* [nown][ndof] values that are added up */
-  double          *sum;         /* [nnode] over the places of a node */
 } Sums;
 
 static void FindWeights(void *context, int32_t piece, int32_t first, int32_t last)
@@ -197,59 +179,45 @@ PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* diagonal [ndof] of E^T A E on a cell, where A is an operator at points, without terms on sides between cells */
-static PetscErrorCode FindPointDiagonal(const VpRows *rows, int32_t cell, double diagonal[])
+/* Sets the products of values and slopes of nodal functions at points and at the ends, from those of the basis of the level. */
+static PetscErrorCode SquareTables(VpLevel level, VpPointForm *form)
 {
-  const VpLevel level = rows->level;
-  const int     dim = level->mesh->dim, n = level->basis.n, ndof = rows->rows;
-  const double *W = level->nodal.leave, *root = level->view.metric.root;
+  const int     n = form->n;
+  double        change[VP_MAX_N * VP_MAX_N];
+  VpMetricBasis of;
 
   PetscFunctionBegin;
-  for (int i = 0; i < ndof; i++) diagonal[i] = 0;
-  if (root) root += (size_t)(cell % level->view.metric.period) * (size_t)ndof;
-  for (int at = 0; at < ndof; at++) {
-    double y[PLACES];
+  VpMetricBasisFill(&level->basis, &of);
+  PetscCall(VpLevelNodalChange(level, change));
+  for (int q = 0; q < n; q++) {
+    for (int i = 0; i < n; i++) {
+      double slope = 0;
 
-    PetscCall(VpMetricColumn(rows, cell, at, y));
-    for (int i = 0; i < ndof && root; i++) y[i] /= root[i] * root[at];
-    for (int d = 0, stride = 1; d < dim; d++, stride *= n) VpLinesApply(n, level->nodal.enter, stride, ndof / n, y);
-    for (int i = 0; i < ndof; i++) {
-      double w = 1;
+      for (int j = 0; j < n; j++) slope += of.slope[q * n + j] * change[j * n + i];
+      form->square[0][q * n + i] = change[q * n + i] * change[q * n + i];
+      form->square[1][q * n + i] = change[q * n + i] * slope;
+      form->square[2][q * n + i] = slope * slope;
+    }
+  }
+  for (int end = 0; end < 2; end++) {
+    for (int i = 0; i < n; i++) {
+      double is[2] = {0, 0};
 
-      for (int d = 0, a = at, b = i; d < dim; d++, a /= n, b /= n)
-        w *= W[a % n * n + b % n] * VpGeometrySize(level->mesh->geometry, cell, d);
-      diagonal[i] += w * y[i];
+      for (int j = 0; j < 2 * n; j++) is[j / n] += of.end[2 * n * end + j] * change[j % n * n + i];
+      for (int k = 0; k < 2; k++) form->end[end][k][i] = is[0] * is[k];
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SumPlaces(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Sums   *w = (Sums *)context;
-  const VpNodes nodes = w->nodes;
-
-  for (int32_t k = first; k < last; k++) {
-    w->sum[k] = 0;
-    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) w->sum[k] += w->places[nodes->place[i]];
-  }
-}
-
 PetscErrorCode VpNodesOperatorDiagonal(VpNodes nodes, VpLevel level, double diagonal[])
 {
-  const size_t ndof = (size_t)nodes->view.ndof;
-  VpRows       rows = {.level = level, .rows = (int)ndof, .columns = (int)ndof};
-  Sums         w = {.nodes = nodes};
+  VpPointForm      points = {.metric = level->view.metric, .dim = nodes->mesh->dim, .n = level->basis.n, .neighbor = level->view.neighbor};
+  const VpNodeForm form = {.points = &points, .cells = nodes->cells};
 
   PetscFunctionBegin;
-  PetscCall(VpNodesListPlaces(nodes));
-  PetscCall(PetscMalloc2((size_t)nodes->mesh->nown * ndof, &w.places, nodes->view.nnode, &w.sum));
-  PetscCall(VpMetricRowsCreate(level, &rows));
-  for (int32_t c = 0; c < nodes->mesh->nown; c++) PetscCall(FindPointDiagonal(&rows, c, w.places + (size_t)c * ndof));
-  PetscCall(VpMetricRowsDestroy(&rows));
-  VpLoop(nodes->view.nnode, SumPlaces, &w);
-  PetscCall(AddUp(nodes, w.sum, diagonal));
-  PetscCall(PetscFree2(w.places, w.sum));
+  PetscCall(SquareTables(level, &points));
+  PetscCall(VpNodesSumForm(nodes, &form, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -25,6 +25,8 @@ static const struct {
   {3, 2, "-dm_refine 1 -dm_vpatchdg_domain fichera", ONE, PETSC_TRUE},
   {3, 3, "-dm_refine 1 -dm_vpatchdg_boundary neumann -dm_vpatchdg_reaction 2", ONE, PETSC_FALSE},
   {3, 2, "-dm_refine 1 -dm_vpatchdg_reaction 3 " MAP("annulus", "1,2,90"), ONE, PETSC_FALSE},
+  {3, 2, "-dm_refine 1 -dm_vpatchdg_boundary dirichlet,robin,neumann,dirichlet,dirichlet,dirichlet " MAP("sine", ".1"), ONE, PETSC_FALSE},
+  {3, 3, "-dm_refine 1 " MAP("shear", "30"), ONE, PETSC_FALSE},
 };
 
 static inline PetscErrorCode SetTensors(DM dm, PetscInt dim)

@@ -1,5 +1,6 @@
 /* Between values at nodes and values of cells. */
 #include "host.h"
+#include "../pointform.h"
 #include "../../base/threads.h"
 
 /* the value of node k, -1: 0 */
@@ -106,11 +107,20 @@ static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last
   }
 }
 
+static void SumPoints(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sums *w = (Sums *)context;
+  double      x[VP_MAX_N * VP_MAX_N * VP_MAX_N], y[VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+  for (int32_t c = first; c < last; c++) VpSumPointForm(w->form->points, c, x, y, w->form->cells + (size_t)c * (size_t)w->view->ndof);
+}
+
 PetscErrorCode VpHostFormDiagonal(const VpNodeView *view, const VpNodeForm *form, double *nodes)
 {
   Sums w = {view, form, nodes};
 
   PetscFunctionBegin;
+  if (form->points) VpLoopHeavy(view->ncell, SumPoints, &w);
   VpLoop(view->nnode, SumEntries, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

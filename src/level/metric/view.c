@@ -180,16 +180,6 @@ static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMetricColumn(const VpRows *rows, int32_t cell, int at, double y[])
-{
-  int32_t beyond[VP_MOST_BEYOND];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < VP_MOST_BEYOND; i++) beyond[i] = -1;
-  PetscCall(HostOps(rows->level)->column(&rows->view, cell, beyond, at, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpMetricWithGhosts(VpMesh mesh, size_t count, VpPrecision precision, const void *own, void *local)
 {
   const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));

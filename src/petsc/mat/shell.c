@@ -131,7 +131,6 @@ static PetscErrorCode GetNodalDiagonal(VpMatrix matrix, Vec d)
 {
   const VpOperator op = VpMatrixOperator(matrix);
   const VpBackend *backend;
-  PetscScalar     *values;
   PetscBool        loops;
   VpValues         on;
   VpNodes          nodes;
@@ -141,23 +140,19 @@ static PetscErrorCode GetNodalDiagonal(VpMatrix matrix, Vec d)
   PetscFunctionBegin;
   PetscCall(HasLoops(op->mesh, &loops));
   PetscCall(DMVPatchDGUseBackend(matrix->dm, &backend));
-  if (loops || op->problem.metric) PetscCall(VpOperatorGetHostLevel(op, matrix->dm, &level));
   if (loops) {
+    PetscCall(VpOperatorGetHostLevel(op, matrix->dm, &level));
     PetscCall(VpAssembleOn(matrix->dm, level, MATAIJ, &B));
     PetscCall(MatGetDiagonal(B, d));
     PetscCall(MatDestroy(&B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMVPatchDGGetNodes(matrix->dm, backend, &nodes));
-  if (level) {
-    PetscCall(VecGetArrayWrite(d, &values));
-    PetscCall(VpNodesOperatorDiagonal(nodes, level, values));
-    PetscCall(VecRestoreArrayWrite(d, &values));
-  } else {
-    PetscCall(VpValuesGet(backend, d, VP_WRITE, &on));
-    PetscCall(VpNodesDiagonal(nodes, &op->problem, nodes->point, on.at));
-    PetscCall(VpValuesRestore(&on));
-  }
+  if (op->problem.metric) PetscCall(VpOperatorGetLevel(op, matrix->dm, &level));
+  PetscCall(VpValuesGet(backend, d, VP_WRITE, &on));
+  if (level) PetscCall(VpNodesOperatorDiagonal(nodes, level, on.at));
+  else PetscCall(VpNodesDiagonal(nodes, &op->problem, nodes->point, on.at));
+  PetscCall(VpValuesRestore(&on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
