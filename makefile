@@ -84,7 +84,7 @@ tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(cases)))
 programs  = $(patsubst tests/programs/%.c,$(BUILD)/bin/%,$(wildcard tests/programs/*.c))
 fuzzer    = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
 c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c tests/programs/*.c) $(filter %.c,$(cases) $(measures))) $(fuzzer)
-cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases) $(measures)))
+cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases) $(measures)) $(call has,tests/support))
 shared    = $(BUILD)/lib/libvpatchdg.so
 static    = $(BUILD)/lib/libvpatchdg.a
 soname    = libvpatchdg.so.$(firstword $(subst ., ,$(VERSION)))
@@ -139,7 +139,9 @@ $(BUILD)/bin/plain $(BUILD)/bin/stencil $(BUILD)/bin/fem: $(BUILD)/bin/%: $(BUIL
 $(filter-out %/plain %/stencil %/fem,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
 gold     := $(if $(shell command -v ld.gold),-fuse-ld=gold) # links a hundred programs in a third of the time
-inside    = $(link) $(strip $(gold)) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
+inside    = $(link) $(strip $(gold)) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $(filter %.o,$^) $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) \
+            $(OPENMP) -lm
+$(BUILD)/bin/bench_gpu: $(if $(CUDA_NVCC),$(BUILD)/obj/tests/support/waves.o)
 $(BUILD)/bin/%: $(BUILD)/obj/tests/bench/%.o $(static)
 	$(inside)
 $(BUILD)/bin/%: $(BUILD)/obj/tests/paper/%.o $(static)

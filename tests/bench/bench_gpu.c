@@ -4,6 +4,7 @@ static char help[] =
   -bench_dim 2|3                     : default 3\n\
   -bench_varying                     : a coefficient that differs from cell to cell\n\
   -bench_waves                       : a coefficient at points: 1 + 0.9 sin 4 pi x sin 4 pi y (sin 4 pi z)\n\
+  -bench_host_waves                  : with -bench_waves, the host finds the values\n\
   -bench_jump a                      : a coefficient that is 1 and a in turn, in layers of three cells\n\
   -dm_vpatchdg_*                     : other meshes: grids, boxes, boundaries; where there are several boxes, not with f = 1\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
@@ -273,6 +274,7 @@ static PetscErrorCode GetProblem(Bench *bench)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench->enough, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_varying", &bench->varying, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_waves", &bench->waves, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_host_waves", &bench->host_waves, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_jump", &bench->jump, NULL));
   if (bench->jump) bench->varying = PETSC_TRUE;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_levels", &bench->levels, NULL));

@@ -8,14 +8,15 @@ typedef struct {
   const VpBackend *backend;
   void            *probe; /* a byte to wait for */
   int              dim;
-  PetscBool        varying; /* does the coefficient differ from cell to cell? */
-  PetscBool        waves;   /* is it 1 + 0.9 sin 4 pi x sin 4 pi y .. at points? */
-  PetscReal        jump;    /* is it 1 and this in turn? 0: no */
-  PetscInt         levels;  /* as PCVPatchDGSetLevels() takes them */
-  int              points;  /* numbers of the coefficient at a point; 0: it is not given there */
-  double           enough;  /* seconds to repeat a figure for */
-  double           copy;    /* bytes a second, read and written, of a copy of large arrays */
-  FILE            *json;    /* or NULL */
+  PetscBool        varying;    /* does the coefficient differ from cell to cell? */
+  PetscBool        waves;      /* is it 1 + 0.9 sin 4 pi x sin 4 pi y .. at points? */
+  PetscBool        host_waves; /* Does the host find its values? */
+  PetscReal        jump;       /* is it 1 and this in turn? 0: no */
+  PetscInt         levels;     /* as PCVPatchDGSetLevels() takes them */
+  int              points;     /* numbers of the coefficient at a point; 0: it is not given there */
+  double           enough;     /* seconds to repeat a figure for */
+  double           copy;       /* bytes a second, read and written, of a copy of large arrays */
+  FILE            *json;       /* or NULL */
   int              rows;
 } Bench;
 

@@ -47,6 +47,10 @@ static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same in device memory (support/waves.cu); NULL without CUDA */
+extern PetscErrorCode WavesOnDevice(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
+  __attribute__((weak));
+
 /* 1 + 0.9 sin 4 pi x sin 4 pi y .. */
 static inline PetscErrorCode Waves(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar a[], void *ctx)
 {
@@ -87,7 +91,9 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
   PetscCall(DMSetFromOptions(w->dm));
-  if (bench->waves) PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, 1, Waves, PETSC_MEMTYPE_HOST, NULL));
+  if (bench->waves && WavesOnDevice && VpIsDevice(bench->backend) && !bench->host_waves)
+    PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, 1, WavesOnDevice, PETSC_MEMTYPE_CUDA, NULL));
+  else if (bench->waves) PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, 1, Waves, PETSC_MEMTYPE_HOST, NULL));
   else if (bench->points)
     PetscCall(DMVPatchDGSetCoefficientFunction(w->dm, bench->points, TurningMatrix, PETSC_MEMTYPE_HOST, &bench->points));
   PetscCall(DMSetUp(w->dm));
