@@ -29,6 +29,16 @@ static const Case cases[] = {
   {3, 1, 0, {"4*30", "4*30", "16^1.3"}, "8x8x32 8x8x16 8x8x8 8x8x4 4x4x2 2x2x2"},
 };
 
+/* where VpLattice.mild lets cells merge that are thin */
+static const struct {
+  PetscReal mild;
+  Case      is;
+} thin[] = {
+  {20, {2, 5, 0, {"16", "1"}, "32x32 16x16 8x8 4x4 2x2"}},
+  {10, {2, 5, 0, {"16", "1"}, "32x32 32x16 16x8 8x4 4x2 2x2"}},
+  {20, {2, 4, 0, {"1,.0625", "1,.0625"}, "32x32 16x16 8x8 4x4 2x2"}},
+};
+
 static PetscErrorCode MakeDomain(const Case *c, VpDomain *domain)
 {
   const PetscBool periodic[3] = {(PetscBool)(c->periodic & 1), (PetscBool)(c->periodic >> 1 & 1), (PetscBool)(c->periodic >> 2)};
@@ -56,7 +66,7 @@ static PetscErrorCode AddLevel(VpLattice L, char text[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Check(const Case *c)
+static PetscErrorCode Check(const Case *c, PetscReal mild)
 {
   char     text[512] = "";
   VpDomain domain;
@@ -67,6 +77,7 @@ static PetscErrorCode Check(const Case *c)
   PetscCall(MakeDomain(c, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_SELF, domain, c->refine, &mesh));
   PetscCall(VpDomainDestroy(&domain));
+  mesh->geometry->lattice->mild = mild;
   PetscCall(VpCountLevels(mesh->geometry->lattice, VP_COARSEN_LOCAL, &levels, NULL));
   for (; levels > 0; levels--, mesh = coarse) {
     PetscCall(AddLevel(mesh->geometry->lattice, text, sizeof(text)));
@@ -82,6 +93,7 @@ static PetscErrorCode Check(const Case *c)
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Check(&cases[i]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Check(&cases[i], 0));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(thin); i++) PetscCall(Check(&thin[i].is, thin[i].mild));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

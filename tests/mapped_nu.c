@@ -183,6 +183,27 @@ static PetscErrorCode robin_sides_have_any_unit(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Directions do not merge one by one, as they do in 2D. */
+static PetscErrorCode cells_merge_in_all_directions_where_angles_rule(void)
+{
+  const double       right[] = {1728, 216, 27, 8};
+  double             cells[VP_MOST_LEVELS];
+  int                levels;
+  const DM_VPatchDG *dg;
+  DM                 dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 3, 2, 0, &dm));
+  PetscCall(TestDMOptions(dm, "-dm_refine 2 -dm_vpatchdg_boxes 3,3,3" MAP("kershaw", ".3")));
+  PetscCall(DMSetUp(dm));
+  dg = dm->data;
+  PetscCall(VpProblemCountLevels(dg->mesh, &dg->op->problem, VP_COARSEN_LOCAL, &levels, cells));
+  TapOk((PetscBool)(levels == 4 && !memcmp(cells, right, sizeof(right))), "cells_merge_in_all_directions_where_angles_rule: %d levels",
+        levels);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
@@ -190,5 +211,6 @@ TAP_MAIN()
   PetscCall(iterations_are_as_published());
   PetscCall(other_cycles_take_as_many_as_published());
   PetscCall(robin_sides_have_any_unit());
+  PetscCall(cells_merge_in_all_directions_where_angles_rule());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

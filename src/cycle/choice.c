@@ -12,27 +12,25 @@ static PetscInt CellSweeps(int dim)
   return dim == 2 ? 2 : 4;
 }
 
-/* Where this many iterations are foretold, and what patches do not see are angles, these set them, and sweeps need not be good: the last
-   colour of patches is left out. */
+/* Whether what the cycle does not see are angles, and many iterations are foretold for them. Angles set these, and the cycle need not be
+   good. */
 #define MANY 10
-static PetscInt ColorsOf(const VpCycle cycle)
+static PetscBool AnglesRule(const VpProblem *problem)
 {
-  const VpProblem *problem = &cycle->at[0].level->problem;
-
-  if (cycle->options.colors >= 0) return cycle->options.colors;
-  return problem->metric && problem->oblique && !problem->metric->entry && VpMetricIterations(problem->metric, VP_METRIC_CELL) > MANY ? -1
-                                                                                                                                      : 0;
+  return (PetscBool)(problem->metric && problem->oblique && !problem->metric->entry &&
+                     VpMetricIterations(problem->metric, VP_METRIC_CELL) > MANY);
 }
 
 /* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
    coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
-   than V cycles. */
+   than V cycles. Where angles rule, V is as good, and the last colour of patches is left out. */
 PetscErrorCode VpCycleChoose(VpCycle cycle)
 {
   const VpMesh          mesh = cycle->at[0].level->mesh;
   const VpCycleOptions *o = &cycle->options;
   const PetscBool ends = cycle->ends, all = (PetscBool)(cycle->leaves.handed || cycle->leaves.rough), follows = (PetscBool)(ends || all);
   const PetscBool reacts = (PetscBool)(cycle->at[0].level->problem.reaction > 0 && cycle->at[0].level->problem.coefficient);
+  const PetscBool angles = AnglesRule(&cycle->at[0].level->problem);
   PetscBool       rough;
 
   PetscFunctionBegin;
@@ -41,13 +39,13 @@ PetscErrorCode VpCycleChoose(VpCycle cycle)
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
   cycle->chosen.type = o->type;
   if (o->type == VP_CYCLE_AUTO)
-    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
+    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough || angles ? VP_CYCLE_V : VP_CYCLE_F;
   cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : follows || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
   cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : follows ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
   for (PetscInt l = ends && !all ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherAddCells(cycle->at[l].smoother, cycle->chosen.cell_sweeps, cycle->chosen.cell_ratio));
   }
-  cycle->chosen.colors = ColorsOf(cycle);
+  cycle->chosen.colors = o->colors >= 0 ? o->colors : angles ? -1 : 0;
   for (PetscInt l = 0; cycle->chosen.colors && l < cycle->nlevel; l++) {
     if (cycle->at[l].smoother) PetscCall(VpSmootherLimitColors(cycle->at[l].smoother, cycle->chosen.colors));
   }

@@ -285,10 +285,20 @@ PetscErrorCode VpProblemCountLevels(VpMesh mesh, const VpProblem *problem, VpCoa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where more than SKEWED iterations are foretold for trees, it is their angles that cost them. Then coarse levels of cells that are thin by
-   less than MILD save no iterations, and have more cells. */
+/* Where more than SKEWED iterations are foretold, it may be angles that cost them. Then coarse levels of cells that are thin save few
+   iterations, and have more cells: of trees if they are thinner by less than MILD, of boxes in 3D if thinness by itself would cost half as
+   many, at degree k about 6/k times the ratio of sizes. */
 #define SKEWED 10
 #define MILD   2.5
+
+static PetscReal FindMild(int dim, const VpProblem *problem)
+{
+  const double its = problem->metric ? VpMetricIterations(problem->metric, VP_METRIC_CELL) : 0;
+
+  if (its <= SKEWED) return 0;
+  if (problem->metric->trees) return MILD;
+  return dim == 3 && problem->oblique && !problem->metric->entry ? its / 2 * problem->degree / 6 : 0;
+}
 
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
@@ -310,7 +320,7 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));
   PetscCall(VpMeshBaseLattice(mesh, &base));
   PetscCall(VpLatticeWith(base, a, lattice));
-  if (problem->metric && problem->metric->trees && VpMetricIterations(problem->metric, VP_METRIC_CELL) > SKEWED) (*lattice)->mild = MILD;
+  (*lattice)->mild = FindMild(mesh->dim, problem);
   PetscCall(VpLatticeDestroy(&base));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -223,7 +223,7 @@ struct VpLattice_ {
   PetscReal     thinnest[3];            /* least size of a cell in every direction */
   VpCoarsening *step[VP_COARSEN_RULES]; /* NULL until VpLatticeCoarsen */
   PetscReal    *a;    /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
-  PetscReal     mild; /* With sizes of cells up to this ratio, trees are halved in all directions; 0: up to the root of 2. */
+  PetscReal     mild; /* With sizes of cells up to this ratio, cells merge in all directions; 0: up to the root of 2. */
 };
 static inline const VpHalvings *VpHalvingsOf(VpLattice L, int32_t box)
 {

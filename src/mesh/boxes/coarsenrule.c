@@ -12,7 +12,7 @@
    only the present lattice.
 
    Where there is a coefficient, a box sees the size h along d as h / sqrt(a_d), with its mean of a along d, and boxes merge only if their
-   coefficients are JUMP times each other at most. */
+   coefficients are JUMP times each other at most. Pairs of ratios up to VpLattice.mild merge all the same. */
 #include "../internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
@@ -143,7 +143,7 @@ static PetscBool HaveSimilarCoefficients(Rule *rule, int32_t box, int32_t above)
 
     jump = PetscMax(jump, PetscMax(quotient, 1 / quotient));
   }
-  if (jump <= JUMP) return PETSC_TRUE;
+  if (jump <= PetscMax(JUMP, PetscSqr(rule->fine->mild))) return PETSC_TRUE;
   rule->jump = PetscMax(rule->jump, jump);
   return PETSC_FALSE;
 }
@@ -227,7 +227,7 @@ static void ChoosePairs(Rule *rule)
   for (int32_t i = 0; i < 3 * rule->nbox; i++) {
     if (rule->pair[i].size > 0) most = PetscMin(most, rule->pair[i].ratio);
   }
-  most = most <= LIMIT ? LIMIT : most * LIMIT;
+  most = PetscMax(rule->fine->mild, most <= LIMIT ? LIMIT : most * LIMIT);
   for (int32_t i = 0; i < 3 * rule->nbox; i++) rule->pair[i].chosen = (PetscBool)(rule->pair[i].size > 0 && rule->pair[i].ratio <= most);
 }
 
