@@ -84,7 +84,7 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
   PetscReal *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
+  PetscCall(VpMallocLarge((size_t)mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
   *copy = a;
   PetscCall(PetscArraycpy(a, own, mesh->nown * width));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, width, MPIU_REAL, a, a + mesh->nown * width));
@@ -468,7 +468,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *means, const Pet
   PetscReal   *local;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->nsweep * w, &local));
+  PetscCall(VpMallocLarge((size_t)fine->nsweep * w, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown * w));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
   VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, means, local, coarse, contrast});

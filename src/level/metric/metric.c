@@ -215,9 +215,9 @@ static PetscErrorCode AllocateMetric(VpMetricWork *mk)
   to->beyond = m->beyond;
   to->mass = m->mass;
   to->root = m->root;
-  PetscCall(PetscMalloc1(cells + 1, &mk->made));
+  PetscCall(VpMallocLarge(cells + 1, &mk->made));
   PetscCall(PetscMalloc1(mk->mesh->nface + 1, &mk->penalty));
-  PetscCall(PetscMalloc1(cells * (size_t)mk->dim + 1, &m->mean));
+  PetscCall(VpMallocLarge(cells * (size_t)mk->dim + 1, &m->mean));
   PetscCall(PetscMalloc3(cells + 1, &m->masses, cells + 1, &m->volumes, cells + 1, &m->shares));
   PetscCall(PlaceGiven(mk));
   if (mk->mesh->faces.n) PetscCall(VpAllocateParts(mk));

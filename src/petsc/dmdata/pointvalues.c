@@ -390,9 +390,9 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
   PetscReal *mean;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)mesh->nown * (size_t)width + 1, &mean));
-  for (size_t i = 0; i < (size_t)mesh->nown * (size_t)width; i++)
-    mean[i] = problem->metric->mean[i / (size_t)width * (size_t)mesh->dim + i % (size_t)width];
+  PetscCall(VpMallocLarge((size_t)mesh->nown * (size_t)width + 1, &mean));
+  for (size_t cell = 0; cell < (size_t)mesh->nown; cell++)
+    for (int d = 0; d < width; d++) mean[cell * (size_t)width + (size_t)d] = problem->metric->mean[cell * (size_t)mesh->dim + (size_t)d];
   problem->coefficient = mean;
   problem->tensor = scalar ? 0 : mesh->dim;
   PetscFunctionReturn(PETSC_SUCCESS);
