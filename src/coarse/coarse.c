@@ -1,7 +1,7 @@
 /* Chooses the way to solve the coarsest level's problem. */
 #include "internal.h"
 
-enum { MOST = 10000 }; /* unknowns beyond which a dense inverse takes too much time */
+enum { MOST = 10000 }; /* unknowns beyond which a dense inverse, or a KSP on the host beside a device, takes too much time */
 
 struct VpCoarse_ {
   VpLevel            level;
@@ -25,14 +25,17 @@ static PetscBool IsHandedOver(const VpCoarseCase *c)
   return (PetscBool)(c->type == VP_COARSE_VOLUMES);
 }
 
-static PetscBool SuitsSteps(const VpCoarseCase *c)
-{
-  return (PetscBool)(c->type == VP_COARSE_STEPS || (c->type == VP_COARSE_AUTO && c->trees));
-}
-
 static PetscBool SuitsSweeps(const VpCoarseCase *c)
 {
-  return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays));
+  return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->prefers->coarse_stays && !c->trees));
+}
+
+/* Also where sweeps would be too many, instead of a KSP on the host, for more unknowns than that is fast for */
+static PetscBool SuitsSteps(const VpCoarseCase *c)
+{
+  const PetscBool many = (PetscBool)(c->prefers->coarse_stays && VpCoarseUnknowns(c) > MOST);
+
+  return (PetscBool)(c->type == VP_COARSE_STEPS || (c->type == VP_COARSE_AUTO && (c->trees || many)));
 }
 
 static PetscBool IsAlwaysPossible(const VpCoarseCase *c)
@@ -44,8 +47,8 @@ static const struct {
   const VpCoarseOps *ops;
   PetscBool (*suits)(const VpCoarseCase *);
 } ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, IsSeparable},  [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
-                          [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver}, [VP_WAY_STEPS] = {&VpCoarseSteps, SuitsSteps},
-                          [VP_WAY_SWEEPS] = {&VpCoarseSweeps, SuitsSweeps},    [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
+                          [VP_WAY_VOLUMES] = {&VpCoarseVolumes, IsHandedOver}, [VP_WAY_SWEEPS] = {&VpCoarseSweeps, SuitsSweeps},
+                          [VP_WAY_STEPS] = {&VpCoarseSteps, SuitsSteps},       [VP_WAY_KSP] = {&VpCoarseKSP, IsAlwaysPossible}};
 
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
 {

@@ -36,7 +36,7 @@ typedef struct {
 PetscErrorCode VpCoarseCaseComplete(VpLattice, PetscBool uniform, VpCoarseCase *);
 /* along lines (separable.c), by a dense matrix (dense.c), by finite volumes (volumes.c), by steps of these and a sweep (steps.c), by sweeps
    (sweeps.c), by a KSP (ksp.c) */
-typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_STEPS, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
+typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_VOLUMES, VP_WAY_SWEEPS, VP_WAY_STEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first way that suits the case. VpCoarseCreate() takes a later one if rounding errors or the partition rule it out. */
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *);
 /* *exact: whether the way that is expected is an inverse or a factorisation */
