@@ -69,10 +69,12 @@ static PetscErrorCode ForeseeHandover(VpMesh mesh, const VpProblem *problem, con
 {
   const PetscInt  npartial = VpCyclePartial(mesh);
   const PetscReal ratio = VpHandoverRatio(o, backend, mesh->dim, problem->degree);
-  PetscReal       all, inside = 1;
+  PetscReal       range[2], all, inside = 1;
 
   PetscFunctionBegin;
   if (!problem->coefficient || !VpCycleMayHandOver(o, backend, problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoefficientRange(mesh, problem, range));
+  if (range[1] <= ratio * range[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = npartial; l < o->levels && inside <= ratio; l++) {
     if (!npartial && size->cells_of[l] <= pow(VP_FEW_CELLS_ALONG, mesh->dim)) break;
     PetscCall(FindContrast(mesh, problem, o->coarsening, (int)PetscMin(l + 1, size->levels - 1), &all, &inside));
