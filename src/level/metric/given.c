@@ -40,25 +40,31 @@ static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps row d of G on the sides of one number where `given` is given, before it is weighed. */
-static PetscErrorCode KeepOutflow(VpMetricWork *mk, VpGivenKind given, int side)
-{
-  const size_t each = (size_t)(mk->rows * mk->face);
-  double     **to = &mk->metric->outflow[given][side];
-  int32_t      n, *list;
-
-  PetscFunctionBegin;
-  PetscCall(ListSides(mk, given, side, &n, &list));
-  PetscCall(PetscMalloc1((size_t)n * each + 1, to));
-  PetscCall(VpMoveBlocks(mk, (VpBlocks){n, list, each}, PETSC_FALSE, mk->to.H, *to));
-  PetscCall(PetscFree(list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Keeps row d of G on all sides where values or fluxes are given, before it is weighed. */
 PetscErrorCode VpKeepOutflow(VpMetricWork *mk)
 {
+  const size_t each = (size_t)(mk->rows * mk->face);
+  double     **to = &mk->metric->outflows;
+  int32_t      n[12], *list[12], *all;
+  VpBlocks     of = {.each = each};
+
   PetscFunctionBegin;
-  for (int i = 0; i < 4 * mk->dim; i++) PetscCall(KeepOutflow(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2));
+  for (int i = 0; i < 4 * mk->dim; i++) {
+    PetscCall(ListSides(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2, &n[i], &list[i]));
+    of.n += n[i];
+  }
+  PetscCall(PetscMalloc1(of.n + 1, &all));
+  PetscCall(VpMallocLarge((size_t)of.n * each + 1, to));
+  of.list = all;
+  of.n = 0;
+  for (int i = 0; i < 4 * mk->dim; i++) {
+    mk->metric->outflow[i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE][i / 2] = *to + (size_t)of.n * each;
+    PetscCall(PetscArraycpy(all + of.n, list[i], n[i]));
+    PetscCall(PetscFree(list[i]));
+    of.n += n[i];
+  }
+  PetscCall(VpMoveBlocks(mk, of, PETSC_FALSE, mk->to.H, *to));
+  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -435,7 +435,7 @@ PetscErrorCode VpMetricDestroy(VpMetric *out)
   PetscCall(PetscFree(m->mean));
   PetscCall(PetscFree3(m->masses, m->volumes, m->shares));
   for (int side = 0; side < 6; side++) PetscCall(PetscFree(m->flux[side]));
-  for (int i = 0; i < 6 * VP_GIVEN_KINDS; i++) PetscCall(PetscFree(m->outflow[i / 6][i % 6]));
+  PetscCall(PetscFree(m->outflows));
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

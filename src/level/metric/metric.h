@@ -46,6 +46,7 @@ struct VpMetric_ {
   int32_t  nflux[6];                   /* [side] number of cells with a flux as condition there */
   double  *flux[6];                    /* [side] [these cells, ascending][n^(dim-1)] by what a flux is multiplied at points, less the
                       root of the point's weight */
+  double  *outflows;                   /* all of `outflow` */
   double  *outflow[VP_GIVEN_KINDS][6]; /* [given][side] [cells with such a side, ascending][rows][n^(dim-1)] row d of G, as in H */
   double   reaction;                   /* mean of c |det J| over the boxes */
   double   dilation;                   /* volume of the domain in space, divided by that of the boxes */
