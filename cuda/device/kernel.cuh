@@ -151,7 +151,7 @@ PetscErrorCode VpCudaReciprocals(size_t n, double *x, double *one);
 PetscErrorCode VpCudaRelax(size_t n, PetscBool add, const double *step, const double *r, const double *y, double *x);
 PetscErrorCode VpCudaNumberNodes(const VpEntities *, int32_t *node);
 PetscErrorCode VpCudaListPlaces(const VpNodeView *, int32_t *start, int32_t *place);
-/* sum.cu: sums[i], on the host, = the sum of partial[i][blocks], i in [0, n); waits */
+/* vectors.cu: sums[i], on the host, = the sum of partial[i][blocks], i in [0, n); waits */
 PetscErrorCode VpCudaSums(int n, int blocks, const double *partial, double *sums);
 /* dense.cu */
 PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);

@@ -1,7 +1,26 @@
-/* One vector with several others, in one pass over memory: products and sums of multiples. */
+/* One vector with several others, in one pass over memory: products and sums of multiples. And the last step of sums that the host waits
+   for. */
 #include "sum.cuh"
 
 enum { MOST = 8, BLOCKS = 1024 }; /* most vectors and most blocks of a launch; these blocks keep a device busy and make few sums */
+
+PetscErrorCode VpCudaSums(int n, int blocks, const double *partial, double *sums)
+{
+  static double *host; /* page-locked: the kernel writes there, so that nothing is left to copy */
+
+  PetscFunctionBegin;
+  if (!host) PetscCall(VpBackendCuda.alloc_host(MOST * sizeof(double), "sums", (void **)&host));
+  for (int first = 0; first < n; first += MOST) {
+    const int here = PetscMin(MOST, n - first);
+
+    PetscCall(VpCudaLaunch("sums", FinalSum, {here, VP_MAX_THREADS}, blocks, partial + (size_t)first * blocks, host));
+    PetscCall(PetscLogGpuToCpu(here * sizeof(double)));
+    VpCudaCall(cudaStreamSynchronize(VpCudaStream));
+    PetscCall(PetscArraycpy(sums + first, host, here));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 struct Vectors {
   const double *y[MOST];
   double        a[MOST];

@@ -134,9 +134,10 @@ typedef struct {
 } VpTreeVertices;
 PetscErrorCode VpDomainCountVertices(VpDomain, VpTreeVertices *);
 PetscErrorCode VpDomainFindRegular(VpDomain); /* sets VpTrees.regular at the first call */
-/* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. *n: number of classes */
+/* class [nbox][dim] = the class of a direction: those that lie along each other where trees meet. Returns
+   the number of classes. */
 int32_t VpDomainGetClasses(VpDomain, int32_t class_of[]);
-/* treecolors.c: color [nbox] so that trees which share a face have different ones, in the order of trees. *n <= 2 dim + 1: their number */
+/* color [nbox] so that trees which share a face have different ones, in the order of trees. Returns their number, at most 2 dim + 1. */
 int VpDomainColorTrees(VpDomain, uint8_t color[]);
 /* the turn of the box beyond a side */
 static inline int VpDomainTurn(VpDomain domain, int32_t box, int side)

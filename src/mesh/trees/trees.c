@@ -1,4 +1,5 @@
-/* Domains of trees: which tree lies beyond which side, and how it is turned, by the numbers of vertices. */
+/* Domains of trees: which tree lies beyond which side, and how it is turned, by the numbers of vertices; classes of directions, and
+   colours of trees. */
 #include "../internal.h"
 
 /* the tree's corner that is corner i of its side, by one bit for each direction along the side */
@@ -241,5 +242,23 @@ int32_t VpDomainGetClasses(VpDomain domain, int32_t class_of[])
     if (VpRoot(class_of, i) == i) n++;
   }
   for (int32_t i = domain->nbox * dim - 1; i >= 0; i--) class_of[i] = VpRoot(class_of, i);
+  return n;
+}
+
+int VpDomainColorTrees(VpDomain domain, uint8_t color[])
+{
+  int n = 0;
+
+  for (int32_t tree = 0; tree < domain->nbox; tree++) {
+    unsigned taken = 0;
+
+    for (int side = 0; side < 2 * domain->dim; side++) {
+      const int32_t beyond = VpBoxBeyond(domain, tree, side);
+
+      if (beyond >= 0 && beyond < tree) taken |= 1u << color[beyond];
+    }
+    for (color[tree] = 0; taken >> color[tree] & 1;) color[tree]++;
+    n = PetscMax(n, color[tree] + 1);
+  }
   return n;
 }
