@@ -11,9 +11,9 @@ typedef struct {
   double             *G, *H, *penalty, *scratch; /* scratch: [pieces][VpMetricScratch()] */
 } Some;
 
-/* Cells whose eigenvalues differ by less never need a larger penalty than 0.94; the second: fine cells with sides that hang. */
+/* Cells whose eigenvalues differ by a smaller factor never need a larger penalty than 0.94. */
 #define NEARLY_A_BOX 5
-#define ALMOST_A_BOX 1.2
+#define ALMOST_A_BOX 1.2 /* of fine cells with sides that hang */
 #define MARGIN       1.1 /* for what the power iteration has not reached */
 enum { SOME = 1024 };    /* cells at a time */
 

@@ -54,7 +54,7 @@ struct VpMetric_ {
     robin[6];    /* [side] by what alpha of the sides with this number is multiplied on the boxes, where cells are of another size; 0: 1 */
   double  *mean; /* [nown][dim] means of the diagonal of the coefficient that the boxes see, G_dd h_d^2 / volume */
   double  *masses, *volumes; /* [nown] means of c |det J| / volume, and of 1/root^2 or 1/entry^2 */
-  double  *shares;           /* [nown] by how much a becomes smaller if the cycle works with a multiple of u: means of (root/entry)^2 */
+  double  *shares;           /* [nown] factors of a where the cycle works with a multiple of u: means of (root/entry)^2 */
   double   kappa, typical; /* Of the eigenvalues of D^-1/2 G D^-1/2 at points, where D is the diagonal of a cell's mean of G: the largest of
                               all divided by the least, and the geometric mean of the cells' own quotients */
   double   worst;          /* the largest of these quotients, and the cell that has it: its global position, and its box */
