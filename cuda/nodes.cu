@@ -1,4 +1,5 @@
-/* Between values at nodes and values of cells. A node's sum has the order of its places, so results do not depend on the launch. */
+/* Work at nodes: their numbers, sums over their places in cells, and products. A sum goes through the places in their order, so results do
+   not depend on the launch. */
 #include "device/kernel.cuh"
 #include "../src/kernels/pointform.h"
 
@@ -114,7 +115,8 @@ static __global__ void __launch_bounds__(VP_THREADS) CountPlaces(size_t n, const
   }
 }
 
-/* start[i] = sum of count[j], j < i, of a piece of VP_THREADS numbers per block; total[block] = the sum of the piece. count becomes 0. */
+/* A block has a piece of VP_THREADS numbers: start[i] = the sum of count[j], j < i, in it, and total[block] = the sum of all. count becomes
+   0. */
 static __global__ void __launch_bounds__(VP_THREADS) SumPiece(int32_t n, unsigned *count, int32_t *start, unsigned *total)
 {
   __shared__ unsigned s[2][VP_THREADS];
@@ -144,17 +146,17 @@ static __global__ void __launch_bounds__(VP_THREADS) AddBefore(int32_t n, const 
   if (i < n) start[i] += before[blockIdx.x];
 }
 
-/* start[n] = sum of count[i]; other entries as in SumPiece(). room [2 VpBlocks(n) ...]: scratch */
-static PetscErrorCode SumUp(int32_t n, unsigned *count, int32_t *start, unsigned *room)
+/* start[n] = sum of count[i]; other entries as in SumPiece(). scratch: [2 VpBlocks(n) and more] */
+static PetscErrorCode SumUp(int32_t n, unsigned *count, int32_t *start, unsigned *scratch)
 {
   const int32_t blocks = VpBlocks(n, VP_THREADS);
 
   PetscFunctionBegin;
-  PetscCall(VpCudaLaunch("sums of places", SumPiece, {blocks, VP_THREADS}, n, count, start, room));
+  PetscCall(VpCudaLaunch("sums of places", SumPiece, {blocks, VP_THREADS}, n, count, start, scratch));
   if (blocks > 1) {
-    int32_t *before = (int32_t *)room + blocks;
+    int32_t *before = (int32_t *)scratch + blocks;
 
-    PetscCall(SumUp(blocks, room, before, room + 2 * blocks));
+    PetscCall(SumUp(blocks, scratch, before, scratch + 2 * blocks));
     PetscCall(VpCudaLaunch("starts of places", AddBefore, {blocks, VP_THREADS}, n, before, start));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,7 +170,7 @@ static __global__ void __launch_bounds__(VP_THREADS)
   }
 }
 
-/* Sorts the places of every node, which threads have found in any order. Sets the end of the last one. */
+/* Sorts the places of every node, since threads found them in any order, and sets the end of the list. */
 static __global__ void __launch_bounds__(VP_THREADS) SortPlaces(int32_t n, const unsigned *count, int32_t *start, int32_t *place)
 {
   for (int32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += gridDim.x * blockDim.x) {
@@ -188,14 +190,14 @@ static __global__ void __launch_bounds__(VP_THREADS) SortPlaces(int32_t n, const
 
 PetscErrorCode VpCudaListPlaces(const VpNodeView *view, int32_t *start, int32_t *place)
 {
-  const size_t  n = (size_t)view->ncell * view->places, rooms = (size_t)view->nnode + 4 * (size_t)VpBlocks(view->nnode, VP_THREADS) + 8;
+  const size_t  n = (size_t)view->ncell * view->places, numbers = (size_t)view->nnode + 4 * (size_t)VpBlocks(view->nnode, VP_THREADS) + 8;
   const int32_t blocks = VpLoopingBlocks(n, VP_THREADS), each = VpLoopingBlocks(view->nnode, VP_THREADS);
   unsigned     *count;
 
   PetscFunctionBegin;
   PetscCall(VpBackendCuda.zero(start, sizeof(*start)));
   if (!view->nnode) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpBackendCuda.borrow(rooms * sizeof(*count), "numbers of places", (void **)&count));
+  PetscCall(VpBackendCuda.borrow(numbers * sizeof(*count), "numbers of places", (void **)&count));
   PetscCall(VpBackendCuda.zero(count, (size_t)view->nnode * sizeof(*count)));
   PetscCall(VpCudaLaunch("numbers of places", CountPlaces, {blocks, VP_THREADS}, n, view->node, count));
   PetscCall(SumUp(view->nnode, count, start, count + view->nnode));
