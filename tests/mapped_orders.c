@@ -143,11 +143,15 @@ static const Row rows[] = {
 static const Row slow[] = {
   {2, 7, 8, 2, MAP("sine", ".06")},
   {2, 7, 8, 2, MAP("annulus", "0.5,1,90")},
-  {2, 1, 8, 3, "-dm_vpatchdg_boxes 2,1 " MAP("bump", "2")},
+  {2, 1, 8, 3, MAP("bump", "2")},
   {3, 4, 5, 1, MAP("sine", ".04")},
   {3, 4, 5, 1, MAP("annulus", "1,1.5,60")},
-  {3, 1, 5, 2, "-dm_vpatchdg_boxes 1,2,1 " MAP("torus", "90")},
-  {3, 1, 5, 2, "-dm_vpatchdg_boxes 2,1,1 " MAP("bump", "2")},
+  {3, 1, 2, 2, MAP("torus", "90") " -dm_vpatchdg_boxes 1,2,1"},
+  {3, 3, 3, 3, MAP("torus", "90") " -dm_vpatchdg_boxes 1,2,1"},
+  {3, 4, 5, 2, MAP("torus", "90") " -dm_vpatchdg_boxes 1,2,1"},
+  {3, 1, 2, 2, MAP("bump", "2")},
+  {3, 3, 3, 3, MAP("bump", "2")},
+  {3, 4, 5, 2, MAP("bump", "2")},
 };
 
 static PetscErrorCode errors_have_full_order(const Row *row)
