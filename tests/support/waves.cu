@@ -1,4 +1,5 @@
 /* The coefficient of bench_gpu -bench_waves as a function of device memory. */
+#include "../../src/compat.h"
 #include <vpatchdg.h>
 
 static __global__ void FillWaves(PetscInt dim, PetscInt n, const PetscReal *x, PetscScalar *a)
