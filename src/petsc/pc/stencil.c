@@ -162,13 +162,12 @@ static double SumCouplings(const VpStencil *s, const VpStencilRows *r, PetscInt 
 
 /* Makes `mass`, unless rows with couplings to all sides have the sum 0, or constants are said to be a null space. most [2]: as from
    VpStencilReadRows() */
-static PetscErrorCode TakeSums(VpStencil *s, VpStencilRows *r, Mat A, double most[])
+static PetscErrorCode TakeSums(VpStencil *s, VpStencilRows *r, Mat A, const double most[])
 {
   PetscBool    ones = PETSC_FALSE;
   MatNullSpace space;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   s->negative = most[1];
   PetscCall(MatGetNullSpace(A, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &ones, &(PetscInt){0}, &(const Vec *){NULL}));
@@ -371,7 +370,7 @@ static PetscErrorCode MeasureSides(VpStencil *s, const VpStencilRows *r, const P
 static PetscErrorCode FillStencil(VpStencil *s, VpStencilRows *r, Mat A)
 {
   Ghosts identity;
-  double most[2] = {0, 0};
+  double most[2];
 
   PetscFunctionBegin;
   PetscCall(VpStencilReadRows(s, r, A, most));

@@ -17,9 +17,10 @@ typedef struct {
   VpStencilRows   *r;
   PetscInt         n; /* number of `columns` */
   Columns          columns[2];
-  int              wrong;   /* 1 an entry of another point, 2 a positive one off the diagonal */
-  double           most[2]; /* the largest quotients of the sum of a row that has couplings to all sides, or minus this, and their sum */
 } Reading;
+
+/* the numbers of VpStencilReadRows(), and what is wrong with a row: 1 an entry of another point, 2 a positive one off the diagonal */
+enum { WRONG = 2, FOUND };
 
 /* a row with n entries, and at which side that of number k of the row before lies, if it has so many */
 enum { MOST_ENTRIES = 128, KNOWN = 8 };
@@ -42,8 +43,8 @@ static inline int FindSide(Row *row, PetscInt k, const PetscInt beside[6], int s
   return side;
 }
 
-/* Reads the row of own point i, which is at `at`. Widens w->wrong and w->most. */
-static inline void ReadRow(Reading *w, PetscInt i, const PetscInt at[3], Row *row)
+/* Reads the row of own point i, which is at `at`. Widens found [FOUND]. */
+static inline void ReadRow(const Reading *w, PetscInt i, const PetscInt at[3], Row *row, double found[])
 {
   const VpStencil *s = w->s;
   VpStencilRows   *r = w->r;
@@ -71,8 +72,8 @@ static inline void ReadRow(Reading *w, PetscInt i, const PetscInt at[3], Row *ro
     off = PetscMax(off, PetscAbsScalar(value));
     side = FindSide(row, k, beside, sides);
     if (side < sides) coupling[side] = -value;
-    if (side < sides && PetscRealPart(value) > VP_STENCIL_SMALL * most) w->wrong = 2;
-    if (side == sides && PetscAbsScalar(value) > VP_STENCIL_SMALL * most) w->wrong = PetscMax(w->wrong, 1);
+    if (side < sides && PetscRealPart(value) > VP_STENCIL_SMALL * most) found[WRONG] = 2;
+    if (side == sides && PetscAbsScalar(value) > VP_STENCIL_SMALL * most) found[WRONG] = PetscMax(found[WRONG], 1);
   }
   for (int side = 0; side < sides; side++) {
     (side % 2 ? r->up : r->down)[side / 2][i] = coupling[side];
@@ -82,8 +83,8 @@ static inline void ReadRow(Reading *w, PetscInt i, const PetscInt at[3], Row *ro
   r->diagonal[i] = diagonal;
   r->identity[i] = off <= VP_STENCIL_SMALL * most;
   if (least <= 0) return;
-  w->most[0] = PetscMax(w->most[0], (PetscRealPart(diagonal) - all) / all);
-  w->most[1] = PetscMax(w->most[1], (all - PetscRealPart(diagonal)) / all);
+  found[0] = PetscMax(found[0], (PetscRealPart(diagonal) - all) / all);
+  found[1] = PetscMax(found[1], (all - PetscRealPart(diagonal)) / all);
 }
 
 /* Gathers the entries of a row that are in two matrices, or have other columns than those of the whole matrix. */
@@ -100,36 +101,29 @@ static void GatherRow(const Reading *w, PetscInt i, PetscInt column[], PetscScal
   }
 }
 
-static void ReadPiece(void *context, int32_t piece, int32_t first, int32_t last)
+static void ReadRange(const void *context, int32_t first, int32_t last, double found[])
 {
-  Reading       *all = (Reading *)context, own = *all;
-  const Columns *c = own.columns;
+  const Reading *w = (const Reading *)context;
+  const Columns *c = w->columns;
   PetscInt       at[3], column[MOST_ENTRIES];
   PetscScalar    value[MOST_ENTRIES];
   Row            row = {.n = 0};
 
-  VpStencilPoint(own.s, first, at);
-  for (PetscInt i = first; i < last; i++, VpStencilNext(own.s, at)) {
-    if (own.n > 1 || c->first) GatherRow(&own, i, column, value, &row);
+  VpStencilPoint(w->s, first, at);
+  for (PetscInt i = first; i < last; i++, VpStencilNext(w->s, at)) {
+    if (w->n > 1 || c->first) GatherRow(w, i, column, value, &row);
     else {
       row.n = c->start[i + 1] - c->start[i];
       row.column = c->column + c->start[i];
       row.value = c->value + c->start[i];
     }
-    if (row.n >= MOST_ENTRIES) own.wrong = PetscMax(own.wrong, 1);
-    else ReadRow(&own, i, at, &row);
-  }
-#ifdef _OPENMP
-  #pragma omp critical
-#endif
-  {
-    all->wrong = PetscMax(all->wrong, own.wrong);
-    for (int k = 0; k < 2; k++) all->most[k] = PetscMax(all->most[k], own.most[k]);
+    if (row.n >= MOST_ENTRIES) found[WRONG] = PetscMax(found[WRONG], 1);
+    else ReadRow(w, i, at, &row, found);
   }
 }
 
 /* *done: the matrix is of type AIJ and was read in threads. */
-static PetscErrorCode ReadArrays(Reading *w, Mat A, PetscBool *done)
+static PetscErrorCode ReadArrays(Reading *w, Mat A, double found[], PetscBool *done)
 {
   PetscBool parallel, sequential;
 
@@ -149,7 +143,7 @@ static PetscErrorCode ReadArrays(Reading *w, Mat A, PetscBool *done)
     *done = (PetscBool)(*done && has);
     PetscCall(MatSeqAIJGetArrayRead(c->mat, &c->value));
   }
-  if (*done) VpLoop((int32_t)w->s->own, ReadPiece, w);
+  if (*done) VpLoopMost((int32_t)w->s->own, ReadRange, w, FOUND, found);
   for (Columns *c = w->columns; c < w->columns + w->n; c++) {
     PetscCall(MatSeqAIJRestoreArrayRead(c->mat, &c->value));
     PetscCall(MatRestoreRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &(PetscBool){PETSC_FALSE}));
@@ -162,9 +156,10 @@ PetscErrorCode VpStencilReadRows(const VpStencil *s, VpStencilRows *r, Mat A, do
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   Reading        w = {.s = s, .r = r};
   PetscBool      done = PETSC_FALSE;
+  double         found[FOUND] = {0};
 
   PetscFunctionBegin;
-  PetscCall(ReadArrays(&w, A, &done));
+  PetscCall(ReadArrays(&w, A, found, &done));
   for (PetscInt i = 0; i < s->own && !done; i++) {
     PetscInt first, at[3];
     Row      row = {.n = 0};
@@ -172,14 +167,14 @@ PetscErrorCode VpStencilReadRows(const VpStencil *s, VpStencilRows *r, Mat A, do
     VpStencilPoint(s, i, at);
     PetscCall(MatGetOwnershipRange(A, &first, NULL));
     PetscCall(MatGetRow(A, first + i, &row.n, &row.column, &row.value));
-    ReadRow(&w, i, at, &row);
+    ReadRow(&w, i, at, &row, found);
     PetscCall(MatRestoreRow(A, first + i, &row.n, &row.column, &row.value));
   }
-  for (int k = 0; k < 2; k++) most[k] = w.most[k];
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &w.wrong, 1, MPI_INT, MPI_MAX, comm));
-  PetscCheck(w.wrong != 2, comm, PETSC_ERR_SUP,
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, FOUND, MPI_DOUBLE, MPI_MAX, comm));
+  for (int k = 0; k < 2; k++) most[k] = found[k];
+  PetscCheck(found[WRONG] < 2, comm, PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA has positive entries off the diagonal, which -div(a grad u) has not");
-  PetscCheck(w.wrong != 1, comm, PETSC_ERR_SUP,
+  PetscCheck(found[WRONG] < 1, comm, PETSC_ERR_SUP,
              "-pc_type vpatchdg: the matrix of the DMDA couples more than neighbours along the directions, and five-point and seven-point "
              "stencils are known. For others see PCVPatchDGSetElementRestriction()");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,5 +28,5 @@ static inline PetscInt VpStencilLocalBeside(const VpStencil *s, const VpStencilR
 }
 
 /* Fills the arrays. most [2]: the largest quotients of the sum of a row that has couplings to all sides, or minus this, and the sum of
-   these couplings, on this rank. Ensures: an error on all ranks where the matrix has other entries, or positive ones off the diagonal */
+   these couplings, on all ranks. Ensures: an error on all ranks where the matrix has other entries, or positive ones off the diagonal */
 PetscErrorCode VpStencilReadRows(const VpStencil *, VpStencilRows *, Mat, double most[]);
