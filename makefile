@@ -138,8 +138,9 @@ $(BUILD)/bin/plain $(BUILD)/bin/stencil $(BUILD)/bin/fem: $(BUILD)/bin/%: $(BUIL
 	$(link) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 $(filter-out %/plain %/stencil %/fem,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
-gold     := $(if $(shell command -v ld.gold),-fuse-ld=gold) # links a hundred programs in a third of the time
-inside    = $(link) $(strip $(gold)) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $(filter %.o,$^) $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) \
+# gold links a hundred programs in a third of the time
+gold     := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+inside    = $(link) $(gold) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $(filter %.o,$^) $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) \
             $(OPENMP) -lm
 $(BUILD)/bin/bench_gpu: $(if $(CUDA_NVCC),$(BUILD)/obj/tests/support/waves.o)
 $(BUILD)/bin/%: $(BUILD)/obj/tests/bench/%.o $(static)
