@@ -23,7 +23,7 @@ static PetscBool AnglesRule(const VpProblem *problem)
 
 /* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
    coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
-   than V cycles. Where angles rule, V is as good, and the last colour of patches is left out. */
+   than V cycles. Where angles rule, the last colour of patches is left out, and in 3D V is as good. */
 PetscErrorCode VpCycleChoose(VpCycle cycle)
 {
   const VpMesh          mesh = cycle->at[0].level->mesh;
@@ -38,8 +38,10 @@ PetscErrorCode VpCycleChoose(VpCycle cycle)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, mesh->comm));
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
   cycle->chosen.type = o->type;
+  cycle->chosen.for_angles = (PetscBool)(o->type == VP_CYCLE_AUTO && angles && mesh->dim == 3);
   if (o->type == VP_CYCLE_AUTO)
-    cycle->chosen.type = ends || o->symmetric || cycle->contrast <= VP_VARIES || rough || angles ? VP_CYCLE_V : VP_CYCLE_F;
+    cycle->chosen.type =
+      ends || o->symmetric || cycle->contrast <= VP_VARIES || rough || cycle->chosen.for_angles ? VP_CYCLE_V : VP_CYCLE_F;
   cycle->chosen.cell_sweeps = o->cell_sweeps >= 0 ? o->cell_sweeps : follows || reacts ? CellSweeps(mesh->dim) : (PetscInt)rough;
   cycle->chosen.cell_ratio = o->cell_ratio >= 0 ? o->cell_ratio : follows ? CELL_RATIO : reacts ? REACTION_RATIO : 0;
   for (PetscInt l = ends && !all ? cycle->npartial : 0; cycle->chosen.cell_sweeps && l < cycle->nlevel; l++) {

@@ -62,7 +62,8 @@ struct VpCycle_ {
     PetscInt    cell_sweeps;
     PetscInt    colors;
     PetscReal   cell_ratio;
-  } chosen; /* what `options` say, or what suits the coefficient if they leave it open */
+    PetscBool   for_angles; /* The type is V because angles rule. */
+  } chosen;                 /* what `options` say, or what suits the coefficient if they leave it open */
   VpLevelCount  count;
   VpLattice     base;     /* lattice of the finest mesh, with the coefficient that the coarsening needs */
   PetscReal     contrast; /* largest ratio of the coefficients of two siblings, over all levels but (unless adaptive) the finest */

@@ -177,10 +177,10 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
                                      " sweeps of single cells after one of patches: the coefficient varies by up to %.3g "
                                      "among the children of a cell of coarser levels, by more than %g on %.0f %% of the second level%s\n",
                                      cycle->chosen.cell_sweeps, (double)cycle->contrast, (double)VP_VARIES, 100 * cycle->rough,
-                                     o->type == VP_CYCLE_AUTO && cycle->chosen.colors >= 0 ? "; hence the type of the cycle" : ""));
+                                     o->type == VP_CYCLE_AUTO && !cycle->chosen.for_angles ? "; hence the type of the cycle" : ""));
   if (cycle && cycle->chosen.colors < 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps leave out the last colour of patches%s, because many iterations are foretold\n",
-                                     o->type == VP_CYCLE_AUTO ? ", and the cycle is V" : ""));
+                                     cycle->chosen.for_angles ? ", and the cycle is V" : ""));
   if (cycle) PetscCall(PCVPatchDGViewMetric(pc, &cycle->at[0].level->problem, viewer));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
