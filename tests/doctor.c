@@ -3,7 +3,7 @@
 #include "support/problem.h"
 #include "../src/petsc/forecast/forecast.h"
 #include "../cuda/prefers.h"
-#include "../src/petsc/dmdata/dmdata.h"
+#include "../src/petsc/dm/internal.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */
 
@@ -162,6 +162,35 @@ static PetscErrorCode memory_knows_nodes(PetscInt dim, PetscInt degree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A map with a name has nodes on the host, not on a device. Metrics are counted as they are stored. */
+static PetscErrorCode memory_knows_maps(PetscInt dim, PetscInt degree)
+{
+  const double symmetric = (double)(dim * (dim + 1)) / 2;
+  Problem      p;
+  VpSize       size[3];
+  VpMesh       mesh;
+  DM           dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 2, &dm));
+  PetscCall(TestDMOptions(dm, "-dm_vpatchdg_map sine -dm_vpatchdg_map_parameters .05"));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  mesh = ((DM_VPatchDG *)p.dm->data)->mesh;
+  for (int i = 0; i < 3; i++) {
+    PetscCall(VpSizeOfMesh(mesh, (int)degree, &VpBackendHost, &size[i]));
+    size[i].device = (PetscBool)(i == 1);
+    if (i < 2) DMVPatchDGCountPoints(p.dm, &size[i]);
+    else VpCountMetric(mesh, &((DM_VPatchDG *)p.dm->data)->op->problem, &size[i]);
+  }
+  TapOk((PetscBool)(fabs(size[0].at_points - size[1].at_points - (double)dim) < 1e-12),
+        "memory_knows_maps: %" PetscInt_FMT "D, %g numbers per unknown, on a device %g", dim, size[0].at_points, size[1].at_points);
+  TapOk((PetscBool)(size[2].at_points > symmetric + (double)dim && size[2].at_points <= size[0].at_points),
+        "memory_knows_metrics: %" PetscInt_FMT "D, %g numbers per unknown", dim, size[2].at_points);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
@@ -177,6 +206,7 @@ TAP_MAIN()
   PetscCall(memory_knows_trees());
   PetscCall(memory_knows_nodes(2, 4));
   PetscCall(memory_knows_nodes(3, 2));
+  for (PetscInt dim = 2; dim < 4; dim++) PetscCall(memory_knows_maps(dim, 2));
   PETSC_STDOUT = stdout;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

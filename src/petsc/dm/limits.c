@@ -42,11 +42,13 @@ void DMVPatchDGCountPoints(DM dm, VpSize *size)
 {
   const DM_VPatchDG *dg = dm->data;
   const PetscBool    mapped = (PetscBool)(dg->map.by != VP_MAP_NONE);
+  const PetscBool    formula = (PetscBool)(size->device && size->parts == 0 && dg->map.kind && dg->map.kind->formula);
   const PetscBool    functions = (PetscBool)(VpPointFunctionExists(&dg->coefficient_at) || VpPointFunctionExists(&dg->reaction_at));
   const int          dim = size->dim, full = dim * (dim + 1) / 2;
 
   if (dg->basis == VPATCHDG_BASIS_GAUSS || (dg->basis == VPATCHDG_BASIS_AUTO && (mapped || functions)))
-    VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim, mapped, NULL, size);
+    VpCountPoints(mapped || dg->coefficient_at.components > dim ? full : dim,
+                  mapped ? VpMapNumbers(size, DMVPatchDGMapDegree(dm), formula) : 0, NULL, size);
   size->nodal = dg->continuous;
   if (dg->coefficient_at.values) size->at_points += (double)dg->coefficient_at.components;
   if (dg->reaction_at.values) size->at_points++;

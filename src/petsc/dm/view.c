@@ -114,7 +114,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
 
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
-  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
+  VpCountMetric(mesh, problem, &size);
   size.nodal = problem->nodal;
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);

@@ -24,8 +24,11 @@ typedef struct {
 /* Fills the other members from dim, degree, boxes and level: lines 0, and levels as for cubes. */
 PetscErrorCode VpSizeFill(MPI_Comm, const VpBackend *, VpSize *);
 PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *, VpSize *); /* the same for an existing mesh, which may be adaptive */
-/* sets at_points. components: of VpMetricView; made: the metric, or NULL while there is none */
-void           VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *);
+/* numbers per unknown of a map of this degree: its root, and its nodes unless it is a formula */
+double VpMapNumbers(const VpSize *, PetscInt degree, PetscBool formula);
+/* sets at_points. components: of VpMetricView; map: VpMapNumbers, 0 without one; made: the metric, or NULL while there is none */
+void           VpCountPoints(int components, double map, VpMetric made, VpSize *);
+void           VpCountMetric(VpMesh, const VpProblem *, VpSize *); /* the same of an existing mesh; nothing without a metric */
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* mesh and the operator's tables */

@@ -95,14 +95,28 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* G, sides' numbers and, where they are kept, traces; the map's root, reaction and nodes */
-void VpCountPoints(int components, PetscBool mapped, VpMetric made, VpSize *size)
+double VpMapNumbers(const VpSize *size, PetscInt degree, PetscBool formula)
+{
+  return 1 + (formula ? 0 : size->dim * pow((double)(degree + 1) / (size->degree + 1), size->dim));
+}
+
+/* G, sides' numbers and, where they are kept, traces; reaction */
+void VpCountPoints(int components, double map, VpMetric made, VpSize *size)
 {
   const int    dim = size->dim;
   const double side = (2 * dim + size->parts) / (size->degree + 1), stored = components + VpMetricRows(dim, components) * side;
   const double kept = size->device || size->parts == 0 ? 0 : 2 * side;
 
-  size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + side + kept + (mapped ? 2 + dim : 1);
+  size->at_points = (made ? VpMetricNumbers(made, dim, size->degree + 1) : stored) + side + kept + map + 1;
+}
+
+void VpCountMetric(VpMesh mesh, const VpProblem *problem, VpSize *size)
+{
+  const VpMap map = mesh->geometry->map;
+
+  if (problem->metric)
+    VpCountPoints(problem->metric->components, map ? VpMapNumbers(size, map->degree, (PetscBool)(map->formula > 0)) : 0, problem->metric,
+                  size);
 }
 
 double VpUnknowns(const VpSize *size)

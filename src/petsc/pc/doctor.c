@@ -290,7 +290,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
 
   PetscFunctionBegin;
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
-  if (problem->metric) VpCountPoints(problem->metric->components, (PetscBool)(mesh->geometry->map != NULL), problem->metric, &size);
+  VpCountMetric(mesh, problem, &size);
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;
