@@ -44,7 +44,8 @@ static PetscErrorCode Agree(const TreesCase *t, PetscBool exact, PetscBool two)
     "-pc_vpatchdg_space dirichlet -pc_vpatchdg_exchange color",
     "-pc_vpatchdg_cycle_type f -pc_vpatchdg_smooth_pre 1",
     "-pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_symmetric",
-    "-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse steps -vpatchdg_coarse_volumes_ksp_type cg",
+    "-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse steps -vpatchdg_coarse_volumes_ksp_type cg -vpatchdg_coarse_volumes_pc_type jacobi "
+    "-vpatchdg_coarse_volumes_ksp_rtol 1e-13",
   };
   Problem p[2];
   DM      dm;
