@@ -83,23 +83,50 @@ static PetscErrorCode ring_takes_no_more_where_it_is_thin(PetscInt degree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coefficient per tree: 1; log-uniform from 1 to 1000; 1 or 1000. It depends on the number of the tree alone. */
+/* Reads the two last of these coefficients, a line per tree in the order of the mesh's file. */
+static PetscErrorCode ReadTrees(const char file[], PetscInt ntree, int how, PetscReal of[])
+{
+  FILE *lines;
+
+  PetscFunctionBeginUser;
+  PetscCheck((lines = fopen(file, "r")) != NULL, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No file %s", file);
+  for (PetscInt i = 0; i < ntree; i++) {
+    double a[2];
+
+    PetscCheck(fscanf(lines, "%lf %lf", &a[0], &a[1]) == 2, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s has no two numbers in line %d", file,
+               (int)i + 1);
+    of[i] = a[how - 1];
+  }
+  fclose(lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coefficient per tree: 1; log-uniform from 1 to 1000; 1 or 1000. It depends on the number of the tree alone. -coefficients file: as in
+   this file */
 static PetscErrorCode SetTrees(DM dm, int how)
 {
+  const PetscInt ntree = DMVPatchDGData(dm)->mesh->geometry->domain->nbox;
+  PetscReal     *of;
+  char           file[PETSC_MAX_PATH_LEN];
+  PetscBool      given;
+
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
   PetscReal   *a;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(mesh->nown + 1, &a));
+  PetscCall(PetscMalloc2(mesh->nown + 1, &a, ntree, &of));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-coefficients", file, sizeof(file), &given));
+  if (given) PetscCall(ReadTrees(file, ntree, how, of));
   for (int32_t c = 0; c < mesh->nown; c++) {
     unsigned int seed = 2654435761u * (unsigned int)(mesh->geometry->box[c] + 1);
 
     seed ^= seed >> 15;
     seed *= 2246822519u;
     a[c] = PetscPowReal(1000, how == 1 ? (seed >> 8) / 16777216. : how == 2 ? (PetscReal)(seed >> 31) : 0);
+    if (given) a[c] = of[mesh->geometry->box[c]];
   }
   PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
+  PetscCall(PetscFree2(a, of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
