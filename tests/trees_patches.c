@@ -99,16 +99,46 @@ static PetscErrorCode CompareCells(VpMesh mesh, const VpPatches *patches, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the part of all sides between two cells that are inside patches of colours which are not minor */
+static PetscErrorCode CoveredSides(VpMesh mesh, const VpPatches *patches, double *part)
+{
+  const int sides = 2 * mesh->dim;
+  int32_t   all = 0, covered = 0;
+  uint8_t  *inside;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(mesh->nown * sides, &inside));
+  for (int c = 0; c < patches->ncolor; c++) {
+    for (int32_t p = patches->start[c]; p < patches->start[c + 1] && !(patches->minor >> c & 1); p++) {
+      const int32_t *cell = patches->cell + ((size_t)p << mesh->dim);
+
+      for (int i = 0; i < sides << mesh->dim; i++) {
+        const int32_t side = cell[i / sides] * sides + i % sides;
+
+        for (int k = 0; k < 1 << mesh->dim; k++) inside[side] |= mesh->neighbor[side] == cell[k];
+      }
+    }
+  }
+  for (int32_t i = 0; i < mesh->nown * sides; i++) {
+    all += mesh->neighbor[i] >= 0;
+    covered += inside[i];
+  }
+  PetscCall(PetscFree(inside));
+  *part = (double)covered / all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Trees, how many inner sides and regular vertices they have, and how many colours */
 typedef struct {
   const char *name;
-  int         sides, edges, vertices, colors;
+  int         sides, edges, vertices, colors, minor;
 } Known;
 
 static PetscErrorCode Check(const Trees *t, const Known *known, int level)
 {
   const double n = (1 << level) - 1, plane = t->dim == 3 ? n * n : n;
   VpDomain     domain;
+  double       part = 0;
   Sum          sum[2];
   PetscBool    meet = PETSC_TRUE, apart = PETSC_TRUE;
   VpPatches    patches;
@@ -128,6 +158,9 @@ static PetscErrorCode Check(const Trees *t, const Known *known, int level)
       TapOk(meet, "cells_of_patches_meet: %s, level %d", known->name, level);
       TapOk(apart, "colors_share_no_cell: %s, level %d", known->name, level);
       TapOk((PetscBool)(patches.ncolor == known->colors), "colors_are_few: %s, level %d, %d", known->name, level, patches.ncolor);
+      PetscCall(CoveredSides(mesh, &patches, &part));
+      TapOk((PetscBool)(part == 1 && __builtin_popcount(patches.minor) == known->minor),
+            "minor_colors_are_not_needed: %s, level %d, %d, %g", known->name, level, __builtin_popcount(patches.minor), part);
       TapOk((PetscBool)(fabs(sum[0].place - sum[1].place) < 1e-9), "colors_are_those_of_one_rank: %s, level %d", known->name, level);
       TapOk((PetscBool)(fabs(sum[0].count - t->ntree * plane * n - (t->dim == 3 ? known->sides * plane : known->sides * n) -
                              known->edges * n - known->vertices) < 1e-9),
@@ -141,7 +174,7 @@ static PetscErrorCode Check(const Trees *t, const Known *known, int level)
 }
 
 /* as given, then turned at random */
-static PetscErrorCode CheckTrees(Trees *t, const Known *known, int turned)
+static PetscErrorCode CheckTrees(Trees *t, const Known *known, int turned, int minor)
 {
   Known other = *known;
 
@@ -149,6 +182,7 @@ static PetscErrorCode CheckTrees(Trees *t, const Known *known, int turned)
   for (int level = 1; level < 4 - (t->dim == 3); level++) PetscCall(Check(t, known, level));
   TreesTurn(5, t);
   other.colors = turned;
+  other.minor = minor;
   for (int level = 1; level < 4 - (t->dim == 3); level++) PetscCall(Check(t, &other, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,16 +259,16 @@ TAP_MAIN()
 
   PetscFunctionBeginUser;
   TreesGrid(2, 3, &t);
-  PetscCall(CheckTrees(&t, &(Known){"square", 12, 0, 4, 4}, 4));
+  PetscCall(CheckTrees(&t, &(Known){"square", 12, 0, 4, 4, 1}, 4, 1));
   for (int degree = 1; degree < 5; degree++) PetscCall(Solves(&t, degree));
   TreesGrid(3, 2, &t);
-  PetscCall(CheckTrees(&t, &(Known){"cube", 12, 6, 1, 8}, 8));
+  PetscCall(CheckTrees(&t, &(Known){"cube", 12, 6, 1, 8, 4}, 8, 4));
   for (int degree = 1; degree < 4; degree++) PetscCall(Solves(&t, degree));
   TreesStar(5, &t);
-  PetscCall(CheckTrees(&t, &(Known){"star", 5, 0, 0, 5}, 5));
+  PetscCall(CheckTrees(&t, &(Known){"star", 5, 0, 0, 5, 1}, 5, 1));
   TreesBall(2, &t);
-  PetscCall(CheckTrees(&t, &(Known){"disc", 8, 0, 0, 5}, 5));
+  PetscCall(CheckTrees(&t, &(Known){"disc", 8, 0, 0, 5, 1}, 5, 1));
   TreesBall(3, &t);
-  PetscCall(CheckTrees(&t, &(Known){"ball", 18, 0, 0, 9}, 9));
+  PetscCall(CheckTrees(&t, &(Known){"ball", 18, 0, 0, 9, 3}, 9, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,7 @@ static PetscInt CellSweeps(int dim)
 }
 
 /* Whether what the cycle does not see are angles, and many iterations are foretold for them. Angles set these, and the cycle need not be
-   good. */
+   good: minor colours of patches are left out. */
 #define MANY 10
 static PetscBool AnglesRule(const VpProblem *problem)
 {

@@ -125,6 +125,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
   PetscCall(VpPatchesCreate(level->mesh, level->thinnest, &patches));
   smoother->ncolor = patches.ncolor;
+  smoother->minor = patches.minor;
   PetscCall(VpPatchProblemsCreate(level, &patches, space, &problems));
   refused = CreateSubsets(smoother, &problems, residual, corners);
   PetscCall(VpPatchProblemsDestroy(&problems));
@@ -159,16 +160,17 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
 
 PetscErrorCode VpSmootherLimitColors(VpSmoother smoother, PetscInt colors)
 {
-  const VpMesh mesh = smoother->level->mesh;
-  const int    least = smoother->ncolor - 1; /* Each colour but the first has edges or faces that no other colour has. */
+  const VpMesh   mesh = smoother->level->mesh;
+  const int      least = smoother->ncolor - __builtin_popcount(smoother->minor);
+  const uint32_t skipped = ((uint32_t)1 << PetscMax(0, smoother->ncolor - colors)) - 1;
 
   PetscFunctionBegin;
-  PetscCheck(!mesh->geometry->domain->trees || colors <= 0 || colors >= least || smoother->cell_sweeps, mesh->comm,
+  PetscCheck(!mesh->geometry->domain->trees || colors <= 0 || !(skipped & ~smoother->minor) || smoother->cell_sweeps, mesh->comm,
              PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_colors %" PetscInt_FMT ": patches of these trees have %d colours, and a sweep through fewer than %d does not "
              "converge. Use -pc_vpatchdg_colors 0 (all), leave it out, or add -pc_vpatchdg_cell_sweeps 1",
              colors, smoother->ncolor, least);
-  smoother->skipped = (int)(colors < 0 ? -colors : PetscMax(0, smoother->ncolor - colors));
+  smoother->skipped = colors < 0 ? smoother->minor : colors ? skipped : 0;
   PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

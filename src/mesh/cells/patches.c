@@ -414,6 +414,7 @@ static PetscErrorCode SetColors(Search *search, const PetscReal thinnest[3])
   if (mesh->geometry->domain->trees) {
     PetscCall(VpTreeColoringCreate(mesh->geometry->lattice, &search->colors));
     patches->ncolor = search->colors.ncolor;
+    patches->minor = search->colors.minor;
     PetscCheck(
       patches->ncolor <= VP_MOST_COLORS, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "Patches of these trees need more than %d colours, so many trees meet at a vertex: refine once more, or make a mesh where fewer "
@@ -421,6 +422,7 @@ static PetscErrorCode SetColors(Search *search, const PetscReal thinnest[3])
       VP_MOST_COLORS);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  patches->minor = 1;
   SetDigits(mesh, thinnest, patches);
   for (int odd = 0; odd < 1 << mesh->dim; odd++) {
     int color = 0; /* of vertices that are odd in these directions, and at no seam */

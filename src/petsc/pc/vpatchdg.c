@@ -179,7 +179,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
                                      cycle->chosen.cell_sweeps, (double)cycle->contrast, (double)VP_VARIES, 100 * cycle->rough,
                                      o->type == VP_CYCLE_AUTO && !cycle->chosen.for_angles ? "; hence the type of the cycle" : ""));
   if (cycle && cycle->chosen.colors < 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps leave out the last colour of patches%s, because many iterations are foretold\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps leave out colours of patches%s, because many iterations are foretold\n",
                                      cycle->chosen.for_angles ? ", and the cycle is V" : ""));
   if (cycle) PetscCall(PCVPatchDGViewMetric(pc, &cycle->at[0].level->problem, viewer));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
