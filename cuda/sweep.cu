@@ -34,11 +34,11 @@ __global__ void GatherCurrent(int values, int32_t count, const int32_t *list, un
 
 template <class T, int DIM, int N>
 struct SweepKernels {
-  typedef StagesLayout<T, DIM, N>        Few;
-  typedef AnyLayout<T, DIM, N>           Many; /* more patches than the device works on at once: a thread has two lines */
-  typedef AnyLayout<T, DIM, N, 1, false> Turned;
-  typedef Patch<T, N>                    P;
-  typedef Patch<T, N, GROUPED_PATCHES>   Q;
+  typedef StagesLayout<T, DIM, N>                 Few;
+  typedef AnyLayout<T, DIM, N>                    Many; /* more patches than the device works on at once: a thread has two lines */
+  typedef AnyLayout<T, DIM, N, Many::each, false> Turned;
+  typedef Patch<T, N>                             P;
+  typedef Patch<T, N, GROUPED_PATCHES>            Q;
 
   template <class L, bool TURNED = false>
   static PetscErrorCode LaunchAny(const Field<T> &f, const Sweep<T> &w, VpResidualMode mode, const int32_t *list, int32_t first,

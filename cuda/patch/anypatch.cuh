@@ -9,9 +9,9 @@
    A thread reads every entry of a matrix once for both of its lines. It holds the same lines whenever a direction comes again, so threads
    wait for one another only where the direction changes.
 
-   If patches are TURNED, their cells or those beyond may have other directions, and a thread has one line. Y and X are along the patch's
-   axes, and values change places and signs on their way from and to the vectors. A line of a cell whose direction runs against the axis is
-   read from its other end. */
+   If patches are TURNED, their cells or those beyond may have other directions. Y and X are along the patch's axes, and values change
+   places and signs on their way from and to the vectors. A line of a cell whose direction runs against the axis is read from its other
+   end. */
 #pragma once
 #include "anypatchshape.cuh"
 #include "../cell.cuh"
@@ -57,15 +57,16 @@ struct PatchSide<T, true> : PatchSide<T, false> {
 
 template <class T, int DIM, int N, class S, bool TURNED = false>
 struct AnyPatch {
-  static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
-  static constexpr bool                   FEW = S::few;
-  typedef Mirror<N, VpThinLayers(N, DIM)> Map;
-  typedef PatchSide<T, TURNED>            Side;
-  static_assert(!TURNED || R == 1, "a thread of a turned patch has one line");
+  typedef Mirror<N, VpThinLayers(N, DIM)>   Map;
+  static constexpr int                      m = S::m, R = S::rounds, nt = Map::nt;
+  static constexpr bool                     FEW = S::few;
+  typedef PatchSide<T, TURNED>              Side;
+  typedef FramedLine<N, (Map::sign(1) < 0)> Framed;
+  static_assert(!TURNED || R == S::each, "all lines of a thread of a turned patch are in the same cells");
 
   /* the values that make the traces at an end of the thread's lines */
   struct Layers {
-    T a[R][most];
+    T a[R][nt];
   };
   /* the patch's problem along a direction */
   struct Problem {
@@ -93,13 +94,13 @@ struct AnyPatch {
   /* the number of the first of the values that make the traces at an end */
   __device__ __forceinline__ int First(int end) const
   {
-    return end ? f.first[1] : f.first[0];
+    return end ? N - nt : 0;
   }
 
   template <int D>
   __device__ __forceinline__ AnyLine<S, D, DIM, N> At(int r) const
   {
-    return AnyLine<S, D, DIM, N>(me + r * S::threads);
+    return AnyLine<S, D, DIM, N>(me, r);
   }
 
   /* the frame of cell q */
@@ -117,13 +118,13 @@ struct AnyPatch {
 
       at[e[0]] = line.other[0] % N;
       if (DIM == 3) at[e[1]] = line.other[1] % N;
-      return FramedLine<N>(Map::nt, frame, DIM, D, at);
+      return Framed(LoadFrame<DIM, N, nt>(frame), D, at);
     } else return PlainLine<VpLineStride(D, N, N * N)>{line.at};
   }
   template <int D>
   static __device__ __forceinline__ auto Half(bool flips)
   {
-    if constexpr (TURNED) return FramedLine<N>(Map::nt, flips, S::step(D));
+    if constexpr (TURNED) return Framed(nt, flips, S::step(D));
     else return PlainLine<S::step(D)>{0};
   }
   static __device__ __forceinline__ bool Flips(const Side &at)
@@ -193,10 +194,8 @@ struct AnyPatch {
   {
     T V[R] = {}, Q[R] = {};
 
-#pragma unroll(FEW ? most : 2)
-    for (int t = 0; t < (FEW ? most : f.nt); t++) {
-      if (FEW && t >= f.nt) continue;
-      const T v = __ldg(f.traces + 2 * (1 - s) * f.nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * f.nt + t);
+    UNROLL (int t = 0; t < nt; t++) {
+      const T v = __ldg(f.traces + 2 * (1 - s) * nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * nt + t);
       UNROLL (int r = 0; r < R; r++) {
         const T u = read(r, t, First(1 - s) + t);
         V[r] += v * u;
@@ -240,23 +239,23 @@ struct AnyPatch {
   {
 #pragma unroll(FEW ? 2 : 1)
     for (int c = 0; c < 2; c++) {
-      const auto first = At<D>(0);
-      const auto its = In<D>(first, FrameBeyond(side[D * S::cells + (first.cell | c << D)])); /* where TURNED, of the thread's one line */
-      const T   *entry[R], *beyond[R];
-      bool       alike = true, flips = false;
+      const T *entry[R], *beyond[R];
+      bool     alike = true, flips = false;
 
       UNROLL (int r = 0; r < R; r++) {
         const auto line = At<D>(r);
         const auto there = side[D * S::cells + (line.cell | c << D)];
         entry[r] = there.entry;
-        beyond[r] = !there.beyond ? NULL : TURNED ? its.First(there.beyond) : there.beyond + line.at;
-        alike = alike && entry[r] == entry[0];
+        beyond[r] = there.beyond ? In<D>(line, FrameBeyond(there)).First(there.beyond) : NULL;
+        alike = alike && (S::paired || entry[r] == entry[0]);
         flips = Flips(there);
       }
       const auto read = [&](int r, int t, int i) {
+        const auto line = At<D>(r);
+        const auto its = In<D>(line, FrameBeyond(side[D * S::cells + (line.cell | c << D)]));
         return FEW ? before[c].a[r][t] : beyond[r] ? its.Signed(i, beyond[r][its.Index(i)]) : T(0);
       };
-      if (R == 1 || alike) SubtractHalf<D, true>(c, flips, entry, read);
+      if (R == 1 || S::paired || alike) SubtractHalf<D, true>(c, flips, entry, read);
       else SubtractHalf<D, false>(c, flips, entry, read);
     }
     if (D < S::slow) __syncthreads();
@@ -270,8 +269,7 @@ struct AnyPatch {
         const Side &at = side[D * S::cells + (line.cell | c << D)];
         const auto  its = In<D>(line, FrameBeyond(at));
         const int   first = First(TURNED ? 1 - (c ^ (int)Flips(at)) : 1 - c);
-        UNROLL (int t = 0; t < most; t++)
-          u[c].a[r][t] = at.beyond && t < f.nt ? its.Signed(first + t, its.First(at.beyond)[its.Index(first + t)]) : T(0);
+        UNROLL (int t = 0; t < nt; t++) u[c].a[r][t] = at.beyond ? its.Signed(first + t, its.First(at.beyond)[its.Index(first + t)]) : T(0);
       }
     }
   }
@@ -353,6 +351,11 @@ struct AnyPatch {
   {
     return w.factor ? __ldg(w.factor + (size_t)patch * (DIM + 1) + i) : i < DIM ? T(1) : w.reaction;
   }
+  /* v divided by a sum of eigenvalues, or 0 where the sum is not above the cutoff, or infinite */
+  __device__ __forceinline__ T Divide(T v, T sum) const
+  {
+    return sum > w.cutoff && sum < INFINITY ? v * Reciprocal(sum) : T(0);
+  }
   /* v /= sum of eigenvalues, or v = 0 where the sum is not above the cutoff; v are x lines in eigen-coordinates */
   __device__ __forceinline__ void Scale(const Problems &before, T (&v)[R][m]) const
   {
@@ -365,7 +368,7 @@ struct AnyPatch {
       UNROLL (int k = 0; k < S::slow; k++) rest += Factor(k + 1) * __ldg(lambda[k + 1] + line.other[k]);
       UNROLL (int i = 0; i < m; i++) {
         const T sum = Factor(0) * __ldg(lambda[0] + i) + rest;
-        v[r][i] = sum > w.cutoff ? v[r][i] * (1 / sum) : T(0);
+        v[r][i] = Divide(v[r][i], sum);
       }
     }
   }

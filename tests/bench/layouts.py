@@ -171,6 +171,11 @@ class AnyPatch(Kernel):
     def threads(self):
         return self.m**(self.dim - 1) // 2
 
+    def line(self, thread, r):
+        places, each = self.n**(self.dim - 1), 2 if self.n % 2 == 0 else 1
+        step = places // each  # from line to line of a thread, in the same cell where each is 2
+        return thread // step * places + thread % step + r * step if each == 2 else thread + r * self.threads()
+
     def block(self, shape):
         return self.threads() * shape["patches"]
 
@@ -186,7 +191,7 @@ class AnyPatch(Kernel):
         order = int("".join(map(str, [*places, 3, 4] if slow == 2 else [1, 2])))
         steps = [step[e] for e in others] + [half[e] for e in others]
         return sum(count(self.block(shape), lambda t: t // threads * shape["stride"] + line_start(
-            t % threads + r * threads, order, [n] * slow + [2] * slow, steps), self.real) for r in range(2))
+            self.line(t % threads, r), order, [n] * slow + [2] * slow, steps), self.real) for r in range(2))
 
     def cost(self, shape):
         slow = self.dim - 1  # residual: 2 reads, 2 writes a half; modes: 2, 2; along the slowest direction also loads and stores
