@@ -13,14 +13,15 @@ typedef struct {
   Row G[6], det;
 } Points;
 
-/* Fills `to`. K: `stride` numbers from point to point */
-VP_POINT void PullBack(int dim, int given, int points, const double J[], const double K[], int stride, Points *to)
+/* Fills `to`. dim and given: as in `from` */
+VP_POINT void PullBack(int dim, int given, const VpMapPoints *from, Points *to)
 {
-  int positive = 0, negative = 0, definite = 0;
+  const int points = from->size, stride = from->stride;
+  int       positive = 0, negative = 0, definite = 0;
 
 #pragma omp simd reduction(+ : positive, negative, definite)
   for (int q = 0; q < points; q++) {
-    const double *at = J + q * dim * dim, *k = K + q * stride;
+    const double *at = from->J + q * dim * dim, *k = from->K + q * stride;
     double        A[9], AK[3];
     const double  det = VpAdjugate(dim, at, A);
     const int     sign = VpSignOf(dim, at, det);
@@ -38,32 +39,33 @@ VP_POINT void PullBack(int dim, int given, int points, const double J[], const d
   to->definite = definite == points;
 }
 
-static void PullBackAny(int dim, int given, int points, const double J[], const double K[], int stride, Points *to)
+static void PullBackAny(const VpMapPoints *from, Points *to)
 {
-  if (dim == 2 && given == 1) PullBack(2, 1, points, J, K, stride, to);
-  else if (dim == 2 && given == 2) PullBack(2, 2, points, J, K, stride, to);
-  else if (dim == 2) PullBack(2, 3, points, J, K, stride, to);
-  else if (given == 1) PullBack(3, 1, points, J, K, stride, to);
-  else if (given == 3) PullBack(3, 3, points, J, K, stride, to);
-  else PullBack(3, 6, points, J, K, stride, to);
+  if (from->dim == 2 && from->given == 1) PullBack(2, 1, from, to);
+  else if (from->dim == 2 && from->given == 2) PullBack(2, 2, from, to);
+  else if (from->dim == 2) PullBack(2, 3, from, to);
+  else if (from->given == 1) PullBack(3, 1, from, to);
+  else if (from->given == 3) PullBack(3, 3, from, to);
+  else PullBack(3, 6, from, to);
 }
 
 static void FindPoints(const VpMaking *m, int32_t cell, int side, Points *to)
 {
-  const VpMapGrid *grid = &m->at[1 + side];
-  double           J[9 * MOST];
+  const VpMapGrid  *grid = &m->at[1 + side];
+  double            J[9 * MOST];
+  const VpMapPoints from = {m->dim, m->given, grid->size, m->flat ? 0 : m->given, J, VpMakingK(m, cell, side, 0)};
 
   VpHostMapCell(m->dim, &m->maps, cell, grid, NULL, J);
-  PullBackAny(m->dim, m->given, grid->size, J, VpMakingK(m, cell, side, 0), m->flat ? 0 : m->given, to);
+  PullBackAny(&from, to);
 }
 
-int VpHostPullBack(int dim, int given, const VpMapGrid *grid, const double J[], const double K[], double G[], double det[])
+int VpHostPullBack(const VpMapPoints *from, double G[], double det[])
 {
-  const size_t bytes = (size_t)grid->size * sizeof(double);
+  const size_t bytes = (size_t)from->size * sizeof(double);
   Points       at;
 
-  PullBackAny(dim, given, grid->size, J, K, given, &at);
-  for (int i = 0; i < dim * (dim + 1) / 2; i++) memcpy(G + i * grid->size, at.G[i], bytes);
+  PullBackAny(from, &at);
+  for (int i = 0; i < from->dim * (from->dim + 1) / 2; i++) memcpy(G + i * from->size, at.G[i], bytes);
   memcpy(det, at.det, bytes);
   return at.definite;
 }
@@ -202,27 +204,35 @@ static void MakePoints(void *context, int32_t piece, int32_t first, int32_t last
   }
 }
 
+void VpHostWeigh(const VpMaking *m, int32_t side, int turn, const double there[])
+{
+  const int     face = VpFaceSize(m->n, m->dim), rows = VpMetricRows(m->dim, m->components);
+  double       *H = m->H + (size_t)side * (size_t)(rows * face), *beyond = m->beyond + (size_t)side * (size_t)face;
+  const double *own = m->seen + (size_t)side * 2 * (size_t)face;
+  VpMadeCell   *made = &m->made[side / (2 * m->dim)];
+
+  for (int q = 0; q < face; q++) {
+    const int    p = turn ? VpTurnPoint(m->n, turn, q) : q;
+    const double weight = there ? VpOwnWeight(m, own[face + q], there[face + p]) : m->condition[2 * VpBoundaryEntry(m->neighbor[side])];
+    const double other = there ? VpOwnWeight(m, there[face + p], own[face + q]) : 1;
+
+    for (int r = 0; r < rows; r++) H[r * face + q] *= weight;
+    beyond[q] = other * (there ? there[p] : own[q]);
+    if (there) made->jump = fmax(made->jump, VpJumpOf(m, weight, other));
+  }
+}
+
 static void WeighCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const VpMaking *m = context;
-  const int       dim = m->dim, face = VpFaceSize(m->n, dim), rows = VpMetricRows(dim, m->components);
+  const int       sides = 2 * m->dim, face = VpFaceSize(m->n, m->dim);
 
-  for (int32_t i = 2 * dim * first; i < 2 * dim * last; i++) {
-    const int32_t cell = i / (2 * dim), side = i % (2 * dim), next = m->neighbor[i];
+  for (int32_t i = sides * first; i < sides * last; i++) {
+    const int32_t next = m->neighbor[i];
     const int     turn = m->turn ? m->turn[i] : 0;
-    double       *H = m->H + (size_t)i * (size_t)(rows * face), *beyond = m->beyond + (size_t)i * (size_t)face;
-    const double *own = m->seen + (size_t)i * 2 * (size_t)face,
-                 *there = next < 0 ? NULL : m->seen + VpSideAt(dim, next, VpTurnSide(side, turn), 2 * face);
 
-    for (int q = 0; q < face && next != VP_HANGING; q++) {
-      const int    p = turn ? VpTurnPoint(m->n, turn, q) : q;
-      const double weight = there ? VpOwnWeight(m, own[face + q], there[face + p]) : m->condition[2 * VpBoundaryEntry(next)];
-      const double other = there ? VpOwnWeight(m, there[face + p], own[face + q]) : 1;
-
-      for (int r = 0; r < rows; r++) H[r * face + q] *= weight;
-      beyond[q] = other * (there ? there[p] : own[q]);
-      if (there) m->made[cell].jump = fmax(m->made[cell].jump, VpJumpOf(m, weight, other));
-    }
+    if (next == VP_HANGING) continue;
+    VpHostWeigh(m, i, turn, next < 0 ? NULL : m->seen + VpSideAt(m->dim, next, VpTurnSide(i % sides, turn), 2 * face));
   }
 }
 
@@ -404,11 +414,11 @@ static PetscErrorCode StoreNumbers(const VpNumbers *a, VpPrecision precision, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the numbers of a place from J. first: number of its first point */
-VP_POINT void MapPlace(int dim, int side, int points, const double size[], const double J[], size_t first, const VpPlaceNumbers *to)
+/* the numbers of a place from J */
+VP_POINT void MapPlace(int dim, int side, int points, const double size[], const double J[], const VpPlaceNumbers *to)
 {
   for (int q = 0; q < points; q++) {
-    const VpPlaceNumbers at = VpNumbersAt(to, dim, side < 0 ? dim : 1, first + (size_t)q);
+    const VpPlaceNumbers at = VpNumbersAt(to, dim, side < 0 ? dim : 1, (size_t)q);
 
     if (side < 0) VpMapInCell(dim, size, J + q * dim * dim, &at);
     else VpMapOnSide(dim, side, size, J + q * dim * dim, &at);
@@ -418,17 +428,16 @@ VP_POINT void MapPlace(int dim, int side, int points, const double size[], const
 static PetscErrorCode MapPlaces(int dim, const VpCellMaps *maps, const VpPlaces *places, int side, const VpMapGrid *grid,
                                 const VpPlaceNumbers *to)
 {
-  const size_t size = (size_t)grid->size;
-  double       J[9 * VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ];
-  const int    derives = to->normal || to->measure || to->chain;
+  double    J[9 * VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ];
+  const int derives = to->normal || to->measure || to->chain;
 
   for (int32_t i = 0; i < places->n; i++) {
-    const size_t  first = (size_t)i * size;
-    const double *h = VpPlaceSize(places, i);
+    const VpPlaceNumbers at = VpNumbersAt(to, dim, side < 0 ? dim : 1, (size_t)i * (size_t)grid->size);
+    const double        *h = VpPlaceSize(places, i);
 
-    VpHostMapCell(dim, maps, VpPlaceCell(places, i), grid, to->point ? to->point + first * (size_t)dim : NULL, derives ? J : NULL);
-    if (derives && dim == 2) MapPlace(2, side, grid->size, h, J, first, to);
-    else if (derives) MapPlace(3, side, grid->size, h, J, first, to);
+    VpHostMapCell(dim, maps, VpPlaceCell(places, i), grid, at.point, derives ? J : NULL);
+    if (derives && dim == 2) MapPlace(2, side, grid->size, h, J, &at);
+    else if (derives) MapPlace(3, side, grid->size, h, J, &at);
   }
   return PETSC_SUCCESS;
 }

@@ -184,20 +184,20 @@ INLINE void FindOwnLines(const Sweep *s, const int n, int32_t cell[CORNERS][W], 
    condition that the sides of their direction have in `outside` */
 INLINE int HaveUnit(const Sweep *s, int32_t cell[CORNERS][W])
 {
-  int ends = !s->view->unit || s->view->turn;
+  int differs = !s->view->unit || s->view->turn;
 
-  for (int p = 0; p < CORNERS && !ends; p++) {
+  for (int p = 0; p < CORNERS && !differs; p++) {
     for (int d = 0; d < DIM; d++) {
       const int side = 2 * d + (p >> d & 1);
 
       for (int l = 0; l < W; l++) {
         const int32_t c = Neighbor(s, cell[p][l], side);
 
-        ends |= c < 0 && c != VpBoundaryAt(side);
+        differs |= c < 0 && c != VpBoundaryAt(side);
       }
     }
   }
-  return !ends;
+  return !differs;
 }
 
 /* v -= A x on W patches. u [n^dim]: scratch */

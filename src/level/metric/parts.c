@@ -47,10 +47,11 @@ static void MakeSide(VpMetricWork *mk, int32_t cell, int side, const VpMapGrid *
   double       *seen = H + mk->rows * face;
   double        J[9 * VP_MAX_N * VP_MAX_N], G[6 * VP_MAX_N * VP_MAX_N], det[VP_MAX_N * VP_MAX_N];
   const double *normal = G + VpMetricEntry(dim, 6, d, d) * face;
+  const int     given = mk->values->components;
 
   VpGeometryEvaluateGrid(mk->mesh->geometry, cell, grid, NULL, J);
   for (int i = 0; i < face * dim * dim; i++) J[i] *= i % dim == d ? 1 : 0.5;
-  if (!VpHostPullBack(dim, mk->values->components, grid, J, K, G, det)) mk->bad = 1 + cell;
+  if (!VpHostPullBack(&(VpMapPoints){dim, given, grid->size, given, J, K}, G, det)) mk->bad = 1 + cell;
   for (int i = 0; i < face; i++) {
     H[i] = seen[i] = normal[i];
     seen[face + i] = normal[i] * det[i];
@@ -108,18 +109,9 @@ void VpWeighParts(VpMetricWork *mk)
 {
   for (int32_t i = 0; i < mk->mesh->faces.n; i++) {
     const VpFace *f = &mk->mesh->faces.face[i];
-    const int32_t cell = f->cell[0];
-    const double *own = mk->to.seen + VpSideAt(mk->dim, cell, f->side, 2 * mk->face),
-                 *coarse = mk->parted + (size_t)mk->metric->first[i] * 2 * (size_t)mk->face;
-    double *H = mk->to.H + VpSideAt(mk->dim, cell, f->side, mk->rows * mk->face), *jump = &mk->to.made[cell].jump;
 
-    for (int q = 0; q < mk->face && f->kind == VP_FACE_FINE; q++) {
-      const double P = coarse[mk->face + VpTurnPoint(mk->n, f->turn, q)];
-      const double weight[2] = {VpOwnWeight(&mk->to, own[mk->face + q], P), VpOwnWeight(&mk->to, P, own[mk->face + q])};
-
-      for (int r = 0; r < mk->rows; r++) H[r * mk->face + q] *= weight[0];
-      *jump = PetscMax(*jump, VpJumpOf(&mk->to, weight[0], weight[1]));
-    }
+    if (f->kind == VP_FACE_FINE)
+      VpHostWeigh(&mk->to, 2 * mk->dim * f->cell[0] + f->side, f->turn, mk->parted + (size_t)mk->metric->first[i] * 2 * (size_t)mk->face);
   }
 }
 
