@@ -13,6 +13,6 @@ typedef struct {
 } VpMapPoints;
 /* pullback.c: G [dim (dim + 1)/2][points], |det J| [points]. Returns whether K is positive definite at the points. */
 int VpHostPullBack(const VpMapPoints *, double G[], double det[]);
-/* Weighs H of side number `side` = 2 dim cell + its number there, and sets `beyond`: with `seen` of the cell beyond, which is turned, or NULL
-   at a boundary. */
+/* Weighs H of side number `side` = 2 dim cell + its number there, and sets `beyond`: with `seen` of the cell beyond, which is turned, or
+   NULL at a boundary. */
 void VpHostWeigh(const VpMaking *, int32_t side, int turn, const double there[]);
