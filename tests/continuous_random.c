@@ -239,13 +239,12 @@ static PetscErrorCode MakeProblem(Draws *w, Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The most iterations for eight digits: those of the tables for such cells, and two more. Cells in 3D that are no cubes cost up to three
-   more, except where the masses are lumped and the coefficient is constant. */
+/* the most iterations for eight digits: those of the tables for such cells, and two more */
 static double MostIterations(const Draws *w)
 {
   static const double most[] = {9, 12, 15, 20};
 
-  return most[w->varies] + (w->dim == 3 && w->thin > 1.5 && (!w->lobatto || w->varies) ? 3 : 0);
+  return most[w->varies] + (w->dim == 3 && w->thin > 2 && !w->lobatto ? 3 : 0);
 }
 
 static PetscErrorCode random_operators_are_solved(PetscInt draws)
