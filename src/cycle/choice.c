@@ -13,7 +13,7 @@ static PetscInt CellSweeps(int dim)
 }
 
 /* Whether what the cycle does not see are angles, and many iterations are foretold for them. Angles set these, and the cycle need not be
-   good: minor colours of patches are left out. */
+   good. */
 #define MANY 10
 static PetscBool AnglesRule(const VpProblem *problem)
 {
@@ -23,7 +23,7 @@ static PetscBool AnglesRule(const VpProblem *problem)
 
 /* Chooses the cycle: V if coarse levels resolve the coefficient, or end for it, or the cycle must be symmetric, otherwise F. Where the
    coefficient varies on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more
-   than V cycles. Where angles rule, the last colour of patches is left out, and in 3D V is as good. */
+   than V cycles. Where angles rule, minor colours of patches are left out, and in 3D V is as good. */
 PetscErrorCode VpCycleChoose(VpCycle cycle)
 {
   const VpMesh          mesh = cycle->at[0].level->mesh;

@@ -523,7 +523,7 @@ const char *VpForestVersion(void); /* p4est's */
    parent have the last colour, and those of parents the first one, unless some tree has one cell along a direction. */
 typedef struct {
   int      ncolor; /* more than VP_MOST_COLORS: there are too many, and some vertices have none */
-  uint32_t minor;  /* bits of the colours that sweeps may leave out, as VpPatches.minor */
+  int      minor;  /* number of colours that sweeps may leave out, as VpPatches.minor */
   int      bits;   /* of a site's place along a direction: 1 if all trees are one cell, else 2 */
   uint8_t *color;  /* [nbox][2^(bits dim)] */
 } VpTreeColoring;
@@ -541,9 +541,9 @@ int            VpTreeColorAt(VpLattice, const VpTreeColoring *, int32_t box, con
    Trees have the colours of VpTreeColoring. Where trees meet there are patches at regular vertices only. */
 typedef struct {
   int      dim, ncolor;
-  uint32_t minor;               /* bits of the colours that sweeps leave out where angles set the iterations: the first one; of trees all
-                                   whose vertices are on parents' edges (in 2D parents' vertices). Every face between two cells is in
-                                   some patch of another colour. */
+  int      minor;               /* Colours [0, minor) are left out where angles set the iterations: the first one; of trees all whose
+                                   vertices are on parents' edges (in 2D parents' vertices). Every face between two cells is in some
+                                   patch of another colour. */
   int      digits[3], place[3]; /* along d a colour c has the digit c / place[d] % digits[d] */
   int32_t  n;
   int32_t  start[VP_MOST_COLORS + 1]; /* colour c is [start[c], start[c+1]) */

@@ -53,25 +53,22 @@ static void AddSweep(Writer *w, const VpStep *color)
   w->done |= 1u << color->color;
 }
 
-/* bits of the colours that a sweep over a subset goes through */
-static uint32_t SweptColors(VpSmoother smoother, const Subset *subset)
+static int SkippedOf(VpSmoother smoother, const Subset *subset)
 {
-  const uint32_t all = (uint32_t)(((uint64_t)1 << smoother->ncolor) - 1);
-
-  return all & ~(subset == &smoother->subset[SUBSET_ALL] ? smoother->skipped : 0);
+  return subset == &smoother->subset[SUBSET_ALL] ? smoother->skipped : 0;
 }
 
 /* Adds the sweeps of a subset's colours. Ranks without patches of a colour take part in the messages between colours. */
 static void AddColors(Writer *w, const Subset *subset)
 {
-  for (uint32_t left = SweptColors(w->smoother, subset); left;) {
-    const int     at = w->reverse ? __builtin_ctz(left) : 31 - __builtin_clz(left);
-    const VpStep *color = &subset->color[at];
+  const int skipped = SkippedOf(w->smoother, subset), last = w->smoother->ncolor - 1 - skipped;
 
-    left &= ~((uint32_t)1 << at);
-    if (!left && subset->renews) AddStep(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
+  for (int i = 0; i <= last; i++) {
+    const VpStep *color = &subset->color[skipped + (w->reverse ? i : last - i)];
+
+    if (i == last && subset->renews) AddStep(w, (VpStep){.kind = VP_STEP_RENEW, .patches = w->view});
     if (color->n) AddSweep(w, color);
-    if (left && subset->syncs) AddGhosts(w);
+    if (i < last && subset->syncs) AddGhosts(w);
   }
 }
 
@@ -168,18 +165,15 @@ static PetscLogDouble PatchFlops(const VpView *view, VpResidualMode mode)
 static PetscLogDouble SubsetFlops(VpSmoother smoother, const Subset *subset)
 {
   const VpView  *view = &smoother->level->view;
-  const uint32_t swept = SweptColors(smoother, subset);
-  const int      colors = __builtin_popcount(swept);
-  PetscLogDouble flops = smoother->r || colors < smoother->ncolor
+  const int      skipped = SkippedOf(smoother, subset);
+  PetscLogDouble flops = smoother->r || skipped
                            ? 0
                            : subset->nreplaceable * (PatchFlops(view, VpPatchMode(VP_MODE_CORRECT, 1)) - PatchFlops(view, VP_MODE_CORRECT));
 
-  for (uint32_t left = swept; left; left &= left - 1) {
-    const VpStep *color = &subset->color[__builtin_ctz(left)];
-
+  for (const VpStep *color = subset->color + skipped; color < subset->color + smoother->ncolor; color++) {
     for (int i = 0; i < color->n; i++) flops += (color->batch[i].last - color->batch[i].first) * PatchFlops(view, color->batch[i].mode);
   }
-  if (smoother->r && view->nown) flops += colors * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
+  if (smoother->r && view->nown) flops += (smoother->ncolor - skipped) * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
   return flops;
 }
 

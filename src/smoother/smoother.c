@@ -160,17 +160,16 @@ PetscErrorCode VpSmootherRenewGhosts(VpSmoother smoother)
 
 PetscErrorCode VpSmootherLimitColors(VpSmoother smoother, PetscInt colors)
 {
-  const VpMesh   mesh = smoother->level->mesh;
-  const int      least = smoother->ncolor - __builtin_popcount(smoother->minor);
-  const uint32_t skipped = ((uint32_t)1 << PetscMax(0, smoother->ncolor - colors)) - 1;
+  const VpMesh mesh = smoother->level->mesh;
+  const int    least = smoother->ncolor - smoother->minor;
 
   PetscFunctionBegin;
-  PetscCheck(!mesh->geometry->domain->trees || colors <= 0 || !(skipped & ~smoother->minor) || smoother->cell_sweeps, mesh->comm,
+  PetscCheck(!mesh->geometry->domain->trees || colors <= 0 || colors >= least || smoother->cell_sweeps, mesh->comm,
              PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_colors %" PetscInt_FMT ": patches of these trees have %d colours, and a sweep through fewer than %d does not "
              "converge. Use -pc_vpatchdg_colors 0 (all), leave it out, or add -pc_vpatchdg_cell_sweeps 1",
              colors, smoother->ncolor, least);
-  smoother->skipped = colors < 0 ? smoother->minor : colors ? skipped : 0;
+  smoother->skipped = colors < 0 ? smoother->minor : PetscMax(0, smoother->ncolor - (int)colors);
   PetscCall(VpSmootherWritePrograms(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

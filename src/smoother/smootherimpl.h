@@ -25,8 +25,8 @@ struct VpSmoother_ {
   VpLevel     level;
   VpArrays    arrays; /* of the views */
   int         ncolor;
-  uint32_t    minor;   /* colours that may be left out, as VpPatches.minor */
-  uint32_t    skipped; /* bits of the colours that sweeps over all patches leave out */
+  int         minor;   /* number of colours that may be left out, as VpPatches.minor */
+  int         skipped; /* colours [0, skipped) that sweeps over all patches leave out */
   Subset      subset[SUBSETS];
   Program     program[SUBSETS][2]; /* [subset][forward, reverse] of SUBSET_ALL, and of SUBSET_ENDS unless that is empty */
   PetscInt    repeats;             /* how often a sweep repeats SUBSET_CORNERS */

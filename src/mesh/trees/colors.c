@@ -183,15 +183,15 @@ static void ColorClasses(Greedy *c)
   }
 }
 
-/* bits of the colours below all those of the middles of parents' faces; of the first one where colours do not go by dimension */
-static uint32_t MinorColors(const Greedy *c)
+/* the number of colours below all those of the middles of parents' faces; 1 where colours do not go by dimension */
+static int CountMinor(const Greedy *c)
 {
   int least = c->most;
 
   for (int32_t i = 0; i < c->L->domain->nbox * c->sites; i++) {
     if (DimensionOf(c, i % c->sites) == c->dim - 1) least = PetscMin(least, c->color[i]);
   }
-  return c->flat ? 1 : ((uint32_t)1 << least) - 1;
+  return c->flat ? 1 : least;
 }
 
 PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
@@ -220,7 +220,7 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
   ColorClasses(&c);
   PetscCall(PetscFree3(c.class_of, c.next, c.taken));
   colors->ncolor = c.most + 1;
-  colors->minor = MinorColors(&c);
+  colors->minor = CountMinor(&c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
