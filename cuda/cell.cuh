@@ -103,8 +103,7 @@ struct LineEnds {
   {
     const int side = VpTurnSide(2 * d + s, turn), end = side % 2, a = l % N, b = l / N, at[3] = {d == 0 ? 0 : a, d == 1 ? 0 : d ? b : a, b};
     const int frame = VpFrameBeyond(DIM, 0, 2 * d + s, turn) & ~(1 << side / 2); /* Traces are taken as the cell's own direction runs. */
-    constexpr int       thin = VpThinLayers(N, DIM), dense = VpDenseLayers(N);
-    const FramedLine<N> line(f.nt == thin ? LoadFrame<DIM, N, thin>(frame) : LoadFrame<DIM, N, dense>(frame), d, at);
+    const FramedLine<N> line(FrameStepsOf(N, f.nt, DIM, frame), d, at);
 
     Traces(f.nt, f.first[end], f.traces, end, line.First(beyond), line.step, V[s], Q[s]);
     V[s] = line.Signed(0, V[s]);

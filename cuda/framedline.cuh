@@ -32,7 +32,7 @@ struct alignas(8) FrameSteps {
   uint8_t odd;
 };
 /* nt: layers of traces, which tell how the basis is mirrored (VpMirror) */
-constexpr FrameSteps FrameStepsOf(int n, int nt, int dim, int frame)
+VP_SIZE FrameSteps FrameStepsOf(int n, int nt, int dim, int frame)
 {
   FrameSteps its = {};
 
