@@ -1,6 +1,6 @@
 /* Coarse levels of trees, with random b: classes of directions save iterations where a boundary layer is thin, and steps on the trees take
    as many as the exact inverse, where the mesh is used as it comes, too. -refine n, -degree k: of these; -mesh file -dim d: another mesh
-   for the steps, whose inverse is not made if -exact 0.
+   for the steps, whose inverse is not made if -exact 0; -coefficients file: of its trees.
    ranks: 1 3 */
 #include "support/nu.h"
 #include "../src/petsc/dm/internal.h"
@@ -105,13 +105,11 @@ static PetscErrorCode ReadTrees(const char file[], PetscInt ntree, int how, Pets
    this file */
 static PetscErrorCode SetTrees(DM dm, int how)
 {
-  const PetscInt ntree = DMVPatchDGData(dm)->mesh->geometry->domain->nbox;
-  PetscReal     *of;
+  const VpMesh   mesh = DMVPatchDGData(dm)->mesh;
+  const PetscInt ntree = mesh->geometry->domain->nbox;
+  PetscReal     *a, *of;
   char           file[PETSC_MAX_PATH_LEN];
   PetscBool      given;
-
-  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
-  PetscReal   *a;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(mesh->nown + 1, &a, ntree, &of));
