@@ -4,6 +4,11 @@
 
 static uint64_t state;
 
+static inline void SeedDraws(PetscInt seed)
+{
+  state = 88172645463325252ull * (uint64_t)(2 * seed + 1);
+}
+
 static inline PetscInt Pick(PetscInt n)
 {
   state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -65,7 +70,7 @@ static inline PetscErrorCode RunDraws(PetscInt draws, PetscErrorCode (*run)(Pets
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-draws", &draws, NULL));
-  state = 88172645463325252ull * (uint64_t)(2 * seed + 1);
+  SeedDraws(seed);
   PetscCall(run(draws));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
