@@ -404,6 +404,32 @@ static PetscErrorCode warnings_name_what_differs(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static double Stripes(const PetscReal center[], int dim)
+{
+  return Checkers(center, 1);
+}
+
+/* A solve that fails names what costs iterations: stiff cells that touch in points, or else another thing. */
+static PetscErrorCode failures_name_points_of_stiff_cells(void)
+{
+  PetscFunctionBeginUser;
+  for (int cross = 0; cross < 2; cross++) {
+    const NodeGrid g = {.dim = 2, .degree = 2, .cells = 8, .sides = LEFT_OUT, .coefficient = cross ? Checkers : Stripes};
+    Problem        p;
+
+    PetscCall(GridProblem(&g, "", &p));
+    PetscCall(SetCheckers(p.dm, 1 + cross));
+    ListenBegin();
+    PetscCall(ReadOptions(&p, "-ksp_type fgmres -ksp_max_it 2 -ksp_rtol 1e-8", PETSC_TRUE));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("\n") == 1 && Said("KSP fgmres ended with DIVERGED_ITS") == 1 &&
+                      Said("stiff cells touch in points or along edges alone (a 1:1e+03)") == cross),
+          "failures_name_points_of_stiff_cells, %d: %s", cross, FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   const NodeGrid g = {.dim = 2, .degree = 2, .cells = 8, .sides = LEFT_OUT}, more = {.dim = 2, .degree = 2, .cells = 16, .sides = LEFT_OUT};
@@ -499,6 +525,7 @@ TAP_MAIN()
   PetscCall(rows_may_have_any_order());
   PetscCall(small_reaction_keeps_constants());
   PetscCall(warnings_name_what_differs());
+  PetscCall(failures_name_points_of_stiff_cells());
   PetscCall(LossesAreExpected());
   PetscCall(shell_needs_products_alone());
   PetscCall(bad_input_is_refused());

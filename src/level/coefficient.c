@@ -171,6 +171,35 @@ PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
   return level->scale * level->beyond[at];
 }
 
+/* VpLoopRange: the least coefficient of two cells that touch in a point (3D: along an edge), over the most of both cells between them */
+static void FindCrossing(const void *context, int32_t first, int32_t last, double most[])
+{
+  const VpLevel level = (VpLevel)context;
+  const VpMesh  mesh = level->mesh;
+
+  for (int32_t c = first; c < last; c++) {
+    for (int side = 0; side < 2 * mesh->dim; side++) {
+      for (int other = (side | 1) + 1; other < 2 * mesh->dim; other++) {
+        const int32_t a = VpMeshNeighbor(mesh, c, side), b = VpMeshNeighbor(mesh, c, other);
+        const int32_t across = a < 0 ? a : VpMeshNeighbor(mesh, a, other);
+
+        if (b >= 0 && across >= 0)
+          most[0] = PetscMax(most[0], PetscMin(VpLevelCoefficient(level, c, 0), VpLevelCoefficient(level, across, 0)) /
+                                        PetscMax(VpLevelCoefficient(level, a, 0), VpLevelCoefficient(level, b, 0)));
+      }
+    }
+  }
+}
+
+PetscErrorCode VpLevelCrossing(VpLevel level, PetscReal *most)
+{
+  PetscFunctionBegin;
+  *most = 0;
+  if (!level->mesh->turn) VpLoopMost(level->mesh->nown, FindCrossing, level, 1, most);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
 {
   PetscReal least[3], most[3];

@@ -131,6 +131,9 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 /* coefficient.c: 2^exponent a of the cell beyond a side, also at the level's end; 0 at a boundary or a side that hangs. At the level's end
    it is the cell's own number if this rank does not know the coarser cell's. Requires: the cell is in [0, nsweep) */
 PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
+/* coefficient.c: *most = the largest ratio of cells that touch in a point or along an edge alone and of the cells between them. Of trees
+   with turned sides it is 0. Collective. Requires: the mesh is not adaptive */
+PetscErrorCode VpLevelCrossing(VpLevel, PetscReal *most);
 /* coefficient.c: octaves by which the volume of the cell beyond a side is larger than that of the cell (VpLineKey). Only sides between
    trees weigh by volumes: inside of a tree neighbours have about one volume. */
 PetscReal VpLevelLargerBeyond(VpLevel, int32_t cell, int side);

@@ -116,13 +116,17 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 
 #define LOST 1e-9 /* With reactions below this fraction of a/h^2, eight digits are often out of reach. */
 
+#define CROSSING 30 /* Means of values at points where stiff cells touch are no problem below this ratio. */
+
 /* advice: what the user should try first */
 static PetscErrorCode WriteAdvice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
   const PC_VPatchDG *data = pc->data;
   const char        *prefix = VpPrefix((PetscObject)pc), *type = ((PetscObject)ksp)->type_name;
+  PetscReal          crossing = 0;
 
   PetscFunctionBegin;
+  if (data->inverse.continuous && data->cycle) PetscCall(VpLevelCrossing(data->cycle->at[0].level, &crossing));
   if (VpPCBaseReactionIsBelow(&data->inverse, LOST))
     PetscCall(PetscSNPrintf(advice, size, "rounding errors are near the reaction %g; -dm_vpatchdg_reaction 0 solves up to a constant",
                             (double)data->inverse.range[0]));
@@ -133,6 +137,11 @@ static PetscErrorCode WriteAdvice(PC pc, KSP ksp, PetscReal aspect, PetscReal co
     PetscCall(PetscSNPrintf(advice, size, "the residual of the guess is more than -%sksp_divtol %g times |b|: use another guess, or 0",
                             prefix, (double)ksp->divtol));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
+  else if (crossing > CROSSING)
+    PetscCall(PetscSNPrintf(advice, size,
+                            "stiff cells touch in points or along edges alone (a 1:%.3g), which costs continuous elements up to an "
+                            "iteration for each stiff region; the DG method takes fewer",
+                            (double)crossing));
   else if (aspect > 2 && data->options.coarsening == VP_COARSEN_FULL)
     PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarsening local needs fewer iterations", prefix));
   else if (contrast > 10 && (!data->cycle || !(data->cycle->ends || (data->cycle->npartial && data->options.symmetric))))
