@@ -1,6 +1,7 @@
-/* Iterations on continuous operators: those of an independent program, for random right-hand sides. */
+/* Iterations on continuous operators: those of an independent program, for random right-hand sides; and which Jacobi steps ranks choose. */
 /* ranks: 1 2 4 */
 #include "support/continuous.h"
+#include "../src/petsc/pcbase/pcbase.h"
 
 #define FGMRES "-ksp_type fgmres -ksp_gmres_restart 200 "
 #define CG     "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric "
@@ -189,6 +190,77 @@ static PetscErrorCode thin_cells_weigh_more(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first rank gets three quarters of the rows. Vectors stay as they are. */
+static PetscErrorCode MoveRows(const NodeGrid *g, Problem *p)
+{
+  const PetscMPIInt others = tap.size - 1;
+  PetscInt          N, rest, ncell, *node;
+  Mat               moved;
+  IS                owned;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(p->A, &N, NULL));
+  rest = others ? N / 4 / others : 0;
+  PetscCall(
+    ISCreateStride(PETSC_COMM_WORLD, tap.rank ? rest : N - rest * others, tap.rank ? N - rest * (tap.size - tap.rank) : 0, 1, &owned));
+  PetscCall(MatCreateSubMatrix(p->A, owned, owned, MAT_INITIAL_MATRIX, &moved));
+  PetscCall(ISDestroy(&owned));
+  PetscCall(MatDestroy(&p->A));
+  p->A = moved;
+  PetscCall(NewKSP(p));
+  PetscCall(TestPC(p->ksp, &pc));
+  PetscCall(GridRestriction(g, p->dm, &ncell, &node));
+  PetscCall(PCVPatchDGSetElementRestriction(pc, p->dm, ncell, node));
+  PetscCall(PetscFree(node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *one: all ranks have these steps */
+static PetscErrorCode ChosenSteps(Problem *p, double chosen[3], PetscBool *one)
+{
+  double       most[6];
+  VpContinuous c;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(ReadOptions(p, "-ksp_type fgmres -pc_vpatchdg_jacobi auto", PETSC_FALSE));
+  PetscCall(KSPSetUp(p->ksp));
+  PetscCall(KSPGetPC(p->ksp, &pc));
+  c = VpPCBaseData(pc)->continuous;
+  chosen[0] = c->jacobi;
+  chosen[1] = c->steps;
+  chosen[2] = c->jacobi == VP_JACOBI_NONE ? 0 : (double)c->damping;
+  for (int i = 0; i < 6; i++) most[i] = i < 3 ? chosen[i] : -chosen[i - 3];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  *one = PETSC_TRUE;
+  for (int i = 0; i < 3; i++) *one = (PetscBool)(*one && most[i] == -most[i + 3]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whatever ranks have of the matrix, they choose the same Jacobi steps. */
+static PetscErrorCode ranks_choose_one_jacobi(void)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 8; i++) {
+    const NodeGrid g = {
+      .dim = 2 + i % 2, .degree = 1 + i / 2 % 2, .cells = i % 2 ? 8 : 16, .lobatto = (PetscBool)(i / 4), .sides = LEFT_OUT};
+    double    equal[3], moved[3];
+    PetscBool one[2];
+    Problem   p;
+
+    PetscCall(GridProblem(&g, g.lobatto ? "-dm_vpatchdg_quadrature lobatto" : "", &p));
+    PetscCall(ChosenSteps(&p, equal, &one[0]));
+    PetscCall(MoveRows(&g, &p));
+    PetscCall(ChosenSteps(&p, moved, &one[1]));
+    TapOk((PetscBool)(one[0] && one[1] && equal[0] == moved[0] && equal[1] == moved[1] && equal[2] == moved[2]),
+          "ranks_choose_one_jacobi, %dD Q%d%s: %s, %s", g.dim, g.degree, g.lobatto ? " lobatto" : "", VpJacobiNames[(int)equal[0]],
+          VpJacobiNames[(int)moved[0]]);
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TAP_MAIN()
 {
   PetscFunctionBeginUser;
@@ -196,5 +268,6 @@ TAP_MAIN()
   PetscCall(thin_cells_weigh_more());
   PetscCall(jumps_between_cells());
   PetscCall(quadratures_belong_together());
+  PetscCall(ranks_choose_one_jacobi());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,18 +82,15 @@ static PetscErrorCode iterations_are_as_published(void)
                                      "-ksp_type fgmres -ksp_gmres_restart 200 -pc_vpatchdg_jacobi both",
                                      "-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_symmetric -pc_vpatchdg_jacobi none"};
   const double             coarser = VpIsDevice(TestBackend()); /* fits of patches cost up to one more */
-  PetscMPIInt              size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
     for (int way = 0; way < 3; way++) {
       double nu, alone;
 
       if (!(rows[i].nu[way] > 0)) continue;
       PetscCall(Measure(PETSC_COMM_WORLD, i, ways[way], &nu));
-      alone = nu;
-      if (size == 2 && way != 1) PetscCall(Measure(PETSC_COMM_SELF, i, ways[way], &alone));
+      PetscCall(Measure(PETSC_COMM_SELF, i, ways[way], &alone));
       TapOk((PetscBool)(fabs(nu - rows[i].nu[way]) <= coarser + 0.5 && fabs(nu - alone) <= 0.3),
             "iterations_are_as_published, %dD Q%d %s%s, %s: %.2f for %.1f, %.2f on one rank", (int)rows[i].dim, (int)rows[i].degree,
             rows[i].options, rows[i].kind == ONE ? "" : ", at points", strstr(ways[way], "-pc_vpatchdg"), nu, rows[i].nu[way], alone);
