@@ -277,13 +277,9 @@ static PetscErrorCode AgreeOnNodes(VpNodes nodes, double leaves[])
   double *roots;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nodes->rows, &roots));
-  if (nodes->kept >= 0) PetscCall(PetscArraycpy(roots, leaves + nodes->kept, nodes->rows));
-  PetscCall(PetscSFReduceBegin(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(nodes->sf, MPI_DOUBLE, leaves, roots, MPI_REPLACE));
-  PetscCall(PetscSFBcastBegin(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(nodes->sf, MPI_DOUBLE, roots, leaves, MPI_REPLACE));
-  if (nodes->kept >= 0) PetscCall(PetscArraycpy(leaves + nodes->kept, roots, nodes->rows));
+  PetscCall(PetscMalloc1(nodes->rows, &roots));
+  PetscCall(VpNodesToEntries(nodes, PETSC_MEMTYPE_HOST, MPI_REPLACE, leaves, roots));
+  PetscCall(VpNodesFromEntries(nodes, PETSC_MEMTYPE_HOST, roots, leaves));
   PetscCall(PetscFree(roots));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -129,6 +129,31 @@ static PetscBool SFTakesDevice(VpNodes nodes, PetscMemType *type)
 #endif
 }
 
+/* copies n values in memory of one type; from NULL: zeros */
+static PetscErrorCode CopyValues(VpNodes nodes, PetscMemType type, size_t n, const double *from, double *to)
+{
+  if (PetscMemTypeHost(type)) return from ? PetscArraycpy(to, from, n) : PetscArrayzero(to, n);
+  return from ? nodes->backend->copy(from, n * sizeof(double), to) : nodes->backend->zero(to, n * sizeof(double));
+}
+
+PetscErrorCode VpNodesFromEntries(VpNodes nodes, PetscMemType type, const double *rows, double *values)
+{
+  PetscFunctionBegin;
+  if (nodes->kept >= 0) PetscCall(CopyValues(nodes, type, (size_t)nodes->rows, rows, values + nodes->kept));
+  PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, values, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, values, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNodesToEntries(VpNodes nodes, PetscMemType type, MPI_Op op, const double *values, double *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(CopyValues(nodes, type, (size_t)nodes->rows, nodes->kept < 0 ? NULL : values + nodes->kept, rows));
+  PetscCall(PetscSFReduceWithMemTypeBegin(nodes->sf, MPIU_REAL, type, values, type, rows, op));
+  PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, values, rows, op));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* copies of entries and of nodes' values on the host, where a PETSc without CUDA works on them */
 typedef struct {
   double *rows, *nodes;
@@ -137,22 +162,14 @@ typedef struct {
 /* from entries to the nodes of own cells, `to` */
 static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to)
 {
-  const size_t bytes = (size_t)nodes->rows * sizeof(double);
   PetscMemType type;
   Staged       host;
 
   PetscFunctionBegin;
-  if (SFTakesDevice(nodes, &type)) {
-    if (nodes->kept >= 0) PetscCall(nodes->backend->copy(rows, bytes, to + nodes->kept));
-    PetscCall(PetscSFBcastWithMemTypeBegin(nodes->sf, MPIU_REAL, type, rows, type, to, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, rows, to, MPI_REPLACE));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (SFTakesDevice(nodes, &type)) PetscFunctionReturn(VpNodesFromEntries(nodes, type, rows, to));
   PetscCall(PetscMalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
-  PetscCall(nodes->backend->download(rows, bytes, host.rows));
-  if (nodes->kept >= 0) PetscCall(PetscArraycpy(host.nodes + nodes->kept, host.rows, nodes->rows));
-  PetscCall(PetscSFBcastBegin(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(nodes->sf, MPIU_REAL, host.rows, host.nodes, MPI_REPLACE));
+  PetscCall(nodes->backend->download(rows, (size_t)nodes->rows * sizeof(double), host.rows));
+  PetscCall(VpNodesFromEntries(nodes, type, host.rows, host.nodes));
   PetscCall(nodes->backend->upload(host.nodes, (size_t)nodes->view.nnode * sizeof(double), to));
   PetscCall(PetscFree2(host.rows, host.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,24 +178,15 @@ static PetscErrorCode FetchEntries(VpNodes nodes, const double *rows, double *to
 /* rows = the sums of what ranks have at nodes, nodes->nodes */
 static PetscErrorCode AddToEntries(VpNodes nodes, double *rows)
 {
-  const size_t bytes = (size_t)nodes->rows * sizeof(double);
   PetscMemType type;
   Staged       host;
 
   PetscFunctionBegin;
-  if (SFTakesDevice(nodes, &type)) {
-    if (nodes->kept >= 0) PetscCall(nodes->backend->copy(nodes->nodes + nodes->kept, bytes, rows));
-    else PetscCall(nodes->backend->zero(rows, bytes));
-    PetscCall(PetscSFReduceWithMemTypeBegin(nodes->sf, MPIU_REAL, type, nodes->nodes, type, rows, MPIU_SUM));
-    PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, nodes->nodes, rows, MPIU_SUM));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscCalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
+  if (SFTakesDevice(nodes, &type)) PetscFunctionReturn(VpNodesToEntries(nodes, type, MPIU_SUM, nodes->nodes, rows));
+  PetscCall(PetscMalloc2(nodes->rows, &host.rows, nodes->view.nnode, &host.nodes));
   PetscCall(nodes->backend->download(nodes->nodes, (size_t)nodes->view.nnode * sizeof(double), host.nodes));
-  if (nodes->kept >= 0) PetscCall(PetscArraycpy(host.rows, host.nodes + nodes->kept, nodes->rows));
-  PetscCall(PetscSFReduceBegin(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(nodes->sf, MPIU_REAL, host.nodes, host.rows, MPIU_SUM));
-  PetscCall(nodes->backend->upload(host.rows, bytes, rows));
+  PetscCall(VpNodesToEntries(nodes, type, MPIU_SUM, host.nodes, host.rows));
+  PetscCall(nodes->backend->upload(host.rows, (size_t)nodes->rows * sizeof(double), rows));
   PetscCall(PetscFree2(host.rows, host.nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -61,6 +61,10 @@ PetscErrorCode VpNodesWeigh(VpNodes, const VpProblem *, VpNodeMeans *, double *o
 /* nodes.c: of_node [nnode] = 1/N for weights t [nown], and `one`; all are on the backend */
 PetscErrorCode VpNodesSumWeights(VpNodes, const double *t, double *of_node, double *one);
 PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *);
+/* nodes.c: between entries `rows` and values [nnode] at the nodes of own cells: each gets its entry's; each is added, or by MPI_REPLACE
+   written, to its entry, which is 0 where no node has it. type: of the memory of both. Requires: several ranks */
+PetscErrorCode VpNodesFromEntries(VpNodes, PetscMemType, const double *rows, double *values);
+PetscErrorCode VpNodesToEntries(VpNodes, PetscMemType, MPI_Op, const double *values, double *rows);
 /* nodes.c: diagonal [rows], on the backend, = that of a form */
 PetscErrorCode VpNodesSumForm(VpNodes, const VpNodeForm *, double *diagonal);
 /* diagonal [rows], on the backend, = that of the problem's form for continuous functions, of a box where cells are mapped; 0 where no cell
