@@ -1,12 +1,16 @@
 /* A x with a coefficient at points (VpMetricView), cell by cell. */
 #include "metrichanging.h"
 
-/* slope = G slope at the points of a cell. full: G is a full matrix. affine: G = a S, where a NULL stands for 1 */
-INLINE void TakeFluxes(const int n, const int full, const int affine, const REAL *S, const REAL *G, Cell slope[DIM])
+/* slope = G slope at the points of a cell. full: G is a full matrix. affine: G = a S, where a NULL stands for 1. Prefetches the numbers of
+   the next cell. */
+INLINE void TakeFluxes(const VpMetricView *m, const int n, const int single, const int full, const int affine, int32_t at, Cell slope[DIM])
 {
-  const int ahead = (affine ? 1 : full ? COMPONENTS : DIM) * Power(n);
+  const int    stored = (affine ? 1 : full ? COMPONENTS : DIM) * Power(n), each = stored / CellRows(n);
+  const size_t first = (size_t)at * (size_t)stored;
+  const REAL  *S = affine ? m->affine + (size_t)at * (size_t)VpMetricAffine(DIM, m->components) : NULL;
 
-  ROLL (int r = 0; r < CellRows(n); r++) {
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
+    if (!affine || m->cell) FetchNumbers(single, m->cell, first + (size_t)(stored + r * each), each);
     UNROLL (int c = 0; c < Vectors(n); c++) {
       const int i = r * Vectors(n) + c;
       V         s[DIM];
@@ -18,11 +22,10 @@ INLINE void TakeFluxes(const int n, const int full, const int affine, const REAL
         UNROLL (int e = 0; e < DIM; e++) {
           const int entry = VpMetricEntry(DIM, full ? COMPONENTS : DIM, d, e);
 
-          if (full || e == d) f += (affine ? S[entry] - (V){0} : LoadRow(G + entry * Power(n) + r * n, n, c)) * s[e];
-          if (e >= d && (full || e == d) && !affine) FetchRow(G + entry * Power(n) + r * n, n, c, ahead);
+          if ((full || e == d) && affine) f += S[entry] * s[e];
+          else if (full || e == d) f += LoadNumbers(single, m->cell, first + (size_t)(entry * Power(n) + r * n), n, c) * s[e];
         }
-        slope[d][i] = affine && G ? LoadRow(G + r * n, n, c) * f : f;
-        if (affine && G && d == 0) FetchRow(G + r * n, n, c, ahead);
+        slope[d][i] = affine && m->cell ? LoadNumbers(single, m->cell, first + (size_t)(r * n), n, c) * f : f;
       }
     }
   }
@@ -30,15 +33,16 @@ INLINE void TakeFluxes(const int n, const int full, const int affine, const REAL
 
 INLINE void TakeAllFluxes(const VpMetricView *m, const int n, int32_t at, Cell slope[DIM])
 {
-  const int   stored = (m->affine ? 1 : m->components) * Power(n);
-  REAL        scratch[COMPONENTS * VALUES];
-  const REAL *S = m->affine ? m->affine + (size_t)at * (size_t)VpMetricAffine(DIM, m->components) : NULL;
-  const REAL *G = m->cell ? FindNumbers(m, m->cell, (size_t)at * (size_t)stored, stored, scratch) : NULL;
+  const int single = m->precision == VP_SINGLE, full = IsFull(m), affine = m->affine != NULL;
 
-  if (IsFull(m) && S) TakeFluxes(n, 1, 1, S, G, slope);
-  else if (IsFull(m)) TakeFluxes(n, 1, 0, S, G, slope);
-  else if (S) TakeFluxes(n, 0, 1, S, G, slope);
-  else TakeFluxes(n, 0, 0, S, G, slope);
+  if (single && full && !affine) TakeFluxes(m, n, 1, 1, 0, at, slope);
+  else if (single && full) TakeFluxes(m, n, 1, 1, 1, at, slope);
+  else if (single && !affine) TakeFluxes(m, n, 1, 0, 0, at, slope);
+  else if (single) TakeFluxes(m, n, 1, 0, 1, at, slope);
+  else if (full && !affine) TakeFluxes(m, n, 0, 1, 0, at, slope);
+  else if (full) TakeFluxes(m, n, 0, 1, 1, at, slope);
+  else if (!affine) TakeFluxes(m, n, 0, 0, 0, at, slope);
+  else TakeFluxes(m, n, 0, 0, 1, at, slope);
 }
 
 /* y = sum_de D_d^T G_de D_e z + c z */
@@ -51,7 +55,7 @@ INLINE void TakeCellTerms(const VpMetricView *m, const Tables *T, const int n, i
   TakeAllFluxes(m, n, at, slope);
   UNROLL (int d = 0; d < DIM; d++) Contract(n, CellRows(n), d, 1, d > 0, &T->slope, slope[d], y);
   if (!mass) return;
-  ROLL (int r = 0; r < CellRows(n); r++) {
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) y[r * Vectors(n) + c] += LoadRow(mass + r * n, n, c) * z[r * Vectors(n) + c];
   }
 }
@@ -67,7 +71,7 @@ INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int3
 
     LoadScaled(m, n, at, x + (size_t)(cell - first) * (size_t)Power(n), z);
     UNROLL (int d = 0; d < DIM; d++) TakeEnds(T, n, d, z, end + 2 * d);
-    ROLL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
+    ROLL_CELL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
       FindSideNumbers(m, n, at, side, &s);
       TakeFlux(T, n, IsFull(m), &s, end[side]);
       StoreTraces(n, end[side], traces + ((size_t)(cell - first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n));
@@ -145,21 +149,26 @@ INLINE const REAL *TracesBeyond(const Piece *piece, const int n, int32_t cell, i
 INLINE void AddTests(const Tables *T, const int n, const int full, const int side, const SideNumbers *s, V p[], V r[], V y[])
 {
   TakeFluxAdjoint(T, n, full, s, p, r);
-  AddEnds(T, n, side, p, r, y);
+  AddEnd(T, n, side, p, r, y);
 }
 
-/* Adds a side's terms to y. at: as in the metric's arrays */
-INLINE void AddSideTerms(const Piece *piece, const int n, int32_t cell, int32_t at, int side, V y[])
+/* Adds the terms of both sides in direction d to y. at: as in the metric's arrays */
+INLINE void AddSideTerms(const Piece *piece, const int n, int32_t cell, int32_t at, const int d, V y[])
 {
   const VpMetricView *m = &piece->view->metric;
-  const REAL         *own = m->traces + ((size_t)(cell - piece->first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n);
-  REAL                memory[2][2 * FACE];
-  Side                p, r;
-  SideNumbers         s;
+  Side                p[2], r[2];
 
-  FindSideNumbers(m, n, at, side, &s);
-  SideForm(n, &s, own, TracesBeyond(piece, n, cell, side, memory), p, r);
-  AddTests(piece->T, n, IsFull(m), side, &s, p, r, y);
+  ROLL (int e = 0; e < 2; e++) {
+    const int   side = 2 * d + e;
+    const REAL *own = m->traces + ((size_t)(cell - piece->first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n);
+    REAL        memory[2][2 * FACE];
+    SideNumbers s;
+
+    FindSideNumbers(m, n, at, side, &s);
+    SideForm(n, &s, own, TracesBeyond(piece, n, cell, side, memory), p[e], r[e]);
+    TakeFluxAdjoint(piece->T, n, IsFull(m), &s, p[e], r[e]);
+  }
+  AddEnds(piece->T, n, d, 0, 2, p, r, y);
 }
 
 /* Finds all traces, those of ghosts and of coarse cells on fine sides too, where the view has memory for them. */
@@ -183,7 +192,7 @@ INLINE PetscErrorCode FindAllTraces(const VpView *view, const int n, const REAL 
 /* v = the numbers of a cell - v */
 INLINE void SubtractFrom(const int n, const REAL *cell, V v[])
 {
-  ROLL (int r = 0; r < CellRows(n); r++) {
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) v[r * Vectors(n) + c] = LoadRow(cell + r * n, n, c) - v[r * Vectors(n) + c];
   }
 }
@@ -200,7 +209,7 @@ INLINE void ApplyToPiece(const Piece *piece, const int n, int32_t first, int32_t
 
     LoadScaled(m, n, at, piece->x + own, z);
     TakeCellTerms(m, piece->T, n, at, z, sum);
-    ROLL (int side = 0; side < SIDES; side++) AddSideTerms(piece, n, cell, at, side, sum);
+    UNROLL (int d = 0; d < DIM; d++) AddSideTerms(piece, n, cell, at, d, sum);
     Scale(m, n, at, sum);
     if (b) SubtractFrom(n, b + own, sum);
     StoreRows(n, CellRows(n), sum, y + (size_t)(cell - first) * (size_t)Power(n));
@@ -289,7 +298,7 @@ INLINE void ColumnBeyond(const Column *of, const int n, int32_t cell, int side, 
   if (half < 0) AddTests(of->T, n, IsFull(m), side, s, p, r, y);
   else {
     AddPart(of->T, n, IsFull(m), half, s, p, r, whole);
-    AddEnds(of->T, n, side, whole[0], whole[1], y);
+    AddEnd(of->T, n, side, whole[0], whole[1], y);
   }
   StoreScaled(m, n, cell, y, to);
 }
@@ -318,7 +327,7 @@ INLINE void ColumnCoarse(const Column *of, const int n, int32_t at, const int32_
     FaceForm(n, sigma, t, nothing, p, r);
     AddPart(of->T, n, IsFull(m), i, &s, p, r, whole);
   }
-  AddEnds(of->T, n, side, whole[0], whole[1], sum);
+  AddEnd(of->T, n, side, whole[0], whole[1], sum);
 }
 
 /* a column's terms on another side; hangs: number of that side, where it is the fine cell's, or -1 */

@@ -13,6 +13,21 @@
   #define ROLL(...) _Pragma("GCC unroll 1") for (__VA_ARGS__)
 #endif
 
+/* A loop over rows or sides of a cell: the values of a square of few rows stay in registers. */
+#if VP_DIM == 3 || defined(__SANITIZE_ADDRESS__)
+  #define ROLL_CELL ROLL
+#elif defined(__clang__)
+  #define ROLL_CELL UNROLL
+#else
+  #define ROLL_CELL(...) _Pragma("GCC unroll 7") for (__VA_ARGS__)
+#endif
+/* A loop over rows of a side: short ones stay in registers. */
+#ifdef VP_ONLY_SMALL
+  #define ROLL_SIDE UNROLL
+#else
+  #define ROLL_SIDE ROLL_CELL
+#endif
+
 enum { FACE = ROWS, LINES = DIM == 3 ? VP_MAX_N : 1, COMPONENTS = DIM * (DIM + 1) / 2, SIDES = 2 * DIM };
 
 typedef V Cell[ROWS * VECTORS];
@@ -40,7 +55,7 @@ INLINE void FetchRow(const REAL *p, int n, int c, int ahead)
 }
 INLINE void LoadRows(const int n, const int rows, const REAL *p, V v[])
 {
-  ROLL (int r = 0; r < rows; r++) {
+  ROLL_SIDE (int r = 0; r < rows; r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) v[r * Vectors(n) + c] = LoadRow(p + r * n, n, c);
   }
 }
@@ -49,7 +64,7 @@ INLINE void StoreRows(const int n, const int rows, const V v[], REAL *p)
 {
   const int last = rows - 1;
 
-  ROLL (int r = 0; r < last; r++) {
+  ROLL_SIDE (int r = 0; r < last; r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) Store(p + r * n + c * W, v[r * Vectors(n) + c]);
   }
   UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(p + last * n, n, c, v[last * Vectors(n) + c]);
@@ -83,7 +98,7 @@ INLINE void ContractX(const int n, const int rows, const int transposed, const i
   V T[VP_MAX_N * VECTORS];
 
   UNROLL (int i = 0; i < n * Vectors(n); i++) T[i] = transposed ? M->row[i] : M->column[i];
-  ROLL (int r = 0; r < rows; r++) {
+  ROLL_SIDE (int r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)(from + r * Vectors(n));
     V           s[VECTORS];
 
@@ -105,7 +120,7 @@ INLINE void Contract(const int n, const int rows, const int d, const int transpo
     ContractX(n, rows, transposed, adds, M, from, to);
     return;
   }
-  ROLL (int line = 0; line < rows / n; line++) {
+  ROLL_CELL (int line = 0; line < rows / n; line++) {
     const int start = VpLineStart(n, stride, line);
 
     UNROLL (int c = 0; c < Vectors(n); c++) {
@@ -157,26 +172,62 @@ INLINE const REAL *FindNumbers(const VpMetricView *m, const void *array, size_t 
   return scratch;
 }
 
-/* z = scale factor z */
-INLINE void Scale(const VpMetricView *m, const int n, int32_t at, V z[])
+/* LoadRow of numbers in single precision */
+typedef float Single __attribute__((vector_size(W * sizeof(float))));
+INLINE V      LoadSingleRow(const float *p, int n, int c)
+{
+  const int left = n - c * W;
+  Single    v = {0};
+
+  p += c * W;
+  if (left >= W) memcpy(&v, p, sizeof(v));
+#ifdef __AVX512VL__
+  else {
+    const __m256 row = _mm256_maskz_loadu_ps((__mmask8)((1u << left) - 1), p);
+
+    memcpy(&v, &row, W < 8 ? sizeof(v) : sizeof(row));
+  }
+#else
+  else memcpy(&v, p, (size_t)left * sizeof(float));
+#endif
+  return __builtin_convertvector(v, V);
+}
+/* vector c of a row of such numbers, from number `first` on; single: as they are stored */
+INLINE V LoadNumbers(const int single, const void *array, size_t first, const int n, int c)
+{
+  return single ? LoadSingleRow((const float *)array + first, n, c) : LoadRow((const REAL *)array + first, n, c);
+}
+/* Prefetches such numbers. */
+INLINE void FetchNumbers(const int single, const void *array, size_t first, int count)
+{
+  const size_t size = single ? sizeof(float) : sizeof(REAL);
+
+  for (size_t i = 0; i < (size_t)count * size; i += 64) __builtin_prefetch((const char *)array + first * size + i, 0, 2);
+}
+
+/* z = scale factor times z; or times x, where loads */
+INLINE void ScaleRows(const VpMetricView *m, const int n, const int loads, int32_t at, const REAL *x, V z[])
 {
   const REAL  scale = m->scale[at];
   REAL        scratch[VALUES];
   const REAL *factor = m->factor ? FindNumbers(m, m->factor, (size_t)at * (size_t)Power(n), Power(n), scratch) : NULL;
 
-  if (!factor) {
-    ROLL (int i = 0; i < CellRows(n) * Vectors(n); i++) z[i] *= scale;
-    return;
-  }
-  ROLL (int r = 0; r < CellRows(n); r++) {
-    UNROLL (int c = 0; c < Vectors(n); c++) z[r * Vectors(n) + c] *= scale * LoadRow(factor + r * n, n, c);
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) {
+      const int i = r * Vectors(n) + c;
+      const V   value = loads ? LoadRow(x + r * n, n, c) : z[i];
+
+      z[i] = factor ? value * (scale * LoadRow(factor + r * n, n, c)) : value * scale;
+    }
   }
 }
-
+INLINE void Scale(const VpMetricView *m, const int n, int32_t at, V z[])
+{
+  ScaleRows(m, n, 0, at, NULL, z);
+}
 INLINE void LoadScaled(const VpMetricView *m, const int n, int32_t at, const REAL *x, V z[])
 {
-  LoadRows(n, CellRows(n), x, z);
-  Scale(m, n, at, z);
+  ScaleRows(m, n, 1, at, x, z);
 }
 
 /* H of a side [n^(dim-1)], and sigma = `beyond` + penalty H_dd */
@@ -190,11 +241,13 @@ INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int 
 {
   const int    rows = VpMetricRows(DIM, m->components), stored = m->affine ? 1 : rows, size = FaceOf(n), d = side / 2;
   const size_t item = (size_t)at * SIDES + (size_t)side;
-  const REAL  *H = FindNumbers(m, m->side, item * (size_t)(stored * m->spread), stored * m->spread, s->scratch);
+  const int    each = stored * m->spread;
+  const REAL  *H = FindNumbers(m, m->side, item * (size_t)each, each, s->scratch);
 
   s->beyond = m->beyond + item * (size_t)size;
   s->penalty = m->penalty[at];
-  s->ahead = SIDES * stored * m->spread;
+  s->ahead = SIDES * each;
+  if (m->precision == VP_SINGLE) FetchNumbers(1, m->side, (item + SIDES) * (size_t)each, each);
   for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
   if (m->spread == size && stored == rows) return;
   for (int r = 0; r < rows; r++) {
@@ -220,7 +273,7 @@ INLINE void FindPartNumbers(const VpMetricView *m, const int n, int32_t part, Si
 
 INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
 {
-  ROLL (int r = 0; r < SideRows(n); r++) {
+  ROLL_SIDE (int r = 0; r < SideRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++)
       sigma[r * Vectors(n) + c] = LoadRow(s->beyond + r * n, n, c) + s->penalty * LoadRow(s->H[0] + r * n, n, c);
   }
@@ -228,8 +281,8 @@ INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
 
 INLINE void TakeEndsX(const Tables *T, const int n, const V z[], Traces end[2])
 {
-  ROLL (int i = 0; i < SideRows(n) * Vectors(n); i++) end[0][0][i] = end[0][1][i] = end[1][0][i] = end[1][1][i] = (V){0};
-  ROLL (int r = 0; r < CellRows(n); r++) {
+  ROLL_SIDE (int i = 0; i < SideRows(n) * Vectors(n); i++) end[0][0][i] = end[0][1][i] = end[1][0][i] = end[1][1][i] = (V){0};
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
     const REAL *x = (const REAL *)(z + r * Vectors(n));
     Ends        e = x[0] * T->ends[0];
 
@@ -247,7 +300,7 @@ INLINE void TakeEnds(const Tables *T, const int n, const int d, const V z[], Tra
     TakeEndsX(T, n, z, end);
     return;
   }
-  ROLL (int line = 0; line < SideRows(n); line++) {
+  ROLL_SIDE (int line = 0; line < SideRows(n); line++) {
     const int start = VpLineStart(n, stride, line);
 
     UNROLL (int c = 0; c < Vectors(n); c++) {
@@ -265,14 +318,14 @@ INLINE void TakeEnds(const Tables *T, const int n, const int d, const V z[], Tra
 /* to += H from, at the points of a side. Prefetches H of the next cell, `ahead` numbers farther on. */
 INLINE void AddTimes(const int n, const REAL *H, int ahead, const V from[], V to[])
 {
-  ROLL (int r = 0; r < SideRows(n); r++) {
+  ROLL_SIDE (int r = 0; r < SideRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
     UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] += LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
   }
 }
 INLINE void Multiply(const int n, const REAL *H, int ahead, const V from[], V to[])
 {
-  ROLL (int r = 0; r < SideRows(n); r++) {
+  ROLL_SIDE (int r = 0; r < SideRows(n); r++) {
     UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
     UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] = LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
   }
@@ -302,40 +355,51 @@ INLINE void TakeFluxAdjoint(const Tables *T, const int n, const int full, const 
   Multiply(n, s->H[0], s->ahead, r, r);
 }
 
-INLINE void AddEndsX(const Tables *T, const int n, const int end, const V p[], const V q[], V y[])
+INLINE void AddEndsX(const Tables *T, const int n, const int first, const int count, const Side p[], const Side q[], V y[])
 {
-  ROLL (int r = 0; r < CellRows(n); r++) {
-    const REAL P = ((const REAL *)p)[LaneOf(n, r)], Q = ((const REAL *)q)[LaneOf(n, r)];
+  ROLL_CELL (int r = 0; r < CellRows(n); r++) {
+    UNROLL (int e = 0; e < count; e++) {
+      const REAL P = ((const REAL *)p[e])[LaneOf(n, r)], Q = ((const REAL *)q[e])[LaneOf(n, r)];
 
-    UNROLL (int c = 0; c < Vectors(n); c++) y[r * Vectors(n) + c] += P * T->row[end][0][c] + Q * T->row[end][1][c];
+      UNROLL (int c = 0; c < Vectors(n); c++) y[r * Vectors(n) + c] += P * T->row[first + e][0][c] + Q * T->row[first + e][1][c];
+    }
   }
 }
 
-/* y += p times V plus q times the outward slope of the test functions */
-INLINE void AddEnds(const Tables *T, const int n, const int side, const V p[], const V q[], V y[])
+/* y += p times V plus q times the outward slope of the test functions, for the sides [first, first + count) in direction d */
+INLINE void AddEnds(const Tables *T, const int n, const int d, const int first, const int count, const Side p[], const Side q[], V y[])
 {
-  const int   d = side / 2, end = side % 2, stride = DIM == 3 && d == 2 ? n : 1;
-  const REAL *value = T->end + 2 * end * n, *slope = value + n;
+  const int   stride = DIM == 3 && d == 2 ? n : 1;
+  const REAL *end = T->end + 2 * first * n;
 
   if (d == 0) {
-    AddEndsX(T, n, end, p, q, y);
+    AddEndsX(T, n, first, count, p, q, y);
     return;
   }
-  ROLL (int line = 0; line < SideRows(n); line++) {
+  ROLL_SIDE (int line = 0; line < SideRows(n); line++) {
     const int start = VpLineStart(n, stride, line);
 
     UNROLL (int c = 0; c < Vectors(n); c++) {
-      const V P = p[line * Vectors(n) + c], Q = q[line * Vectors(n) + c];
+      const int at = line * Vectors(n) + c;
 
-      UNROLL (int i = 0; i < n; i++) y[(start + i * stride) * Vectors(n) + c] += value[i] * P + slope[i] * Q;
+      UNROLL (int i = 0; i < n; i++) {
+        V *to = y + (start + i * stride) * Vectors(n) + c;
+
+        UNROLL (int e = 0; e < count; e++) *to += end[2 * e * n + i] * p[e][at] + end[(2 * e + 1) * n + i] * q[e][at];
+      }
     }
   }
+}
+/* the same for one side */
+INLINE void AddEnd(const Tables *T, const int n, int side, const V p[], const V q[], V y[])
+{
+  AddEnds(T, n, side / 2, side % 2, 1, (const Side *)p, (const Side *)q, y);
 }
 
 /* p, r = the numbers by V and F of the test functions of a cell with the traces `own`, for the traces `other` beyond */
 INLINE void FaceForm(const int n, const V sigma[], Traces own, Traces other, V p[], V r[])
 {
-  ROLL (int i = 0; i < SideRows(n) * Vectors(n); i++) {
+  ROLL_SIDE (int i = 0; i < SideRows(n) * Vectors(n); i++) {
     const V jump = own[0][i] - other[0][i];
 
     p[i] = sigma[i] * jump - (own[1][i] - other[1][i]) / 2;
@@ -348,7 +412,7 @@ INLINE void SideForm(const int n, const SideNumbers *s, const REAL *own, const R
 {
   const int size = FaceOf(n);
 
-  ROLL (int row = 0; row < SideRows(n); row++) {
+  ROLL_SIDE (int row = 0; row < SideRows(n); row++) {
     UNROLL (int c = 0; c < Vectors(n); c++) {
       const int at = row * n;
       const V   sigma = LoadRow(s->beyond + at, n, c) + s->penalty * LoadRow(s->H[0] + at, n, c);

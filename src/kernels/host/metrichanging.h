@@ -96,7 +96,7 @@ INLINE void AddCoarseSide(const VpView *view, const Tables *T, const int n, int3
     FaceForm(n, sigma, own, other, p, r);
     AddPart(T, n, IsFull(m), i, &s, p, r, sum);
   }
-  AddEnds(T, n, f->side, sum[0], sum[1], z);
+  AddEnd(T, n, f->side, sum[0], sum[1], z);
   Scale(m, n, NumberOf(m, f->cell[0]), z);
   LoadRows(n, CellRows(n), to, old);
   for (int i = 0; i < CellRows(n) * Vectors(n); i++) z[i] = old[i] + sign * z[i];
