@@ -8,6 +8,7 @@ namespace vpatchdg::patch {
 template <class T, int DIM, int N>
 struct SweepAllSetup {
   typedef StagesLayout<T, DIM, N> Layout;
+  enum { LARGE = 8 };
 
   const VpView       *view;
   SweepAllPlan<T, N> *plan;
@@ -102,10 +103,11 @@ struct SweepAllSetup {
     *blocks *= processors;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device. */
-  static bool Pays(int blocks, int resident)
+  /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device,
+     and unless patches that are not common are large: at degree 7 in 3D the kernels of grouped patches take half of their time. */
+  static bool Pays(int blocks, int resident, bool others)
   {
-    return 3 * blocks <= 2 * resident;
+    return 3 * blocks <= 2 * resident && !(others && DIM == 3 && N >= LARGE);
   }
   /* *could = whether one launch might pay: whether it does if all patches are of the kind that takes the least shared memory */
   PetscErrorCode CouldPay(bool *could) const
@@ -116,7 +118,7 @@ struct SweepAllSetup {
     PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident[1]) : Resident<OTHERS>(&resident[1]));
     if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident[0]));
     for (const VpStep *color : step) most = PetscMax(most, VpBlocks(Count(color), Layout::patches));
-    *could = Pays(most, PetscMax(resident[0], resident[1]));
+    *could = Pays(most, PetscMax(resident[0], resident[1]), false);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode CountBlocks()
@@ -130,7 +132,7 @@ struct SweepAllSetup {
     }
     if (plan->others) PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident) : Resident<OTHERS>(&resident));
     else if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident));
-    plan->blocks = Pays(most, resident) ? most : 0;
+    plan->blocks = Pays(most, resident, plan->others > 0) ? most : 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
