@@ -21,5 +21,7 @@ int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first ite
 /* Widens most [count], 8 numbers at most, to what `find` widens it to for the items of [0, n), in the threads of VpLoop. */
 typedef void (*VpLoopRange)(const void *context, int32_t first, int32_t last, double most[]);
 void VpLoopMost(int32_t n, VpLoopRange find, const void *context, int count, double most[]);
+/* Copies bytes in threads. */
+void VpLoopCopy(void *to, const void *from, size_t bytes);
 /* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */
 int32_t VpLoopSum(int32_t pieces, int32_t count[]);

@@ -35,7 +35,7 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, const VpPro
   PetscReal      *contrast, most = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(coarse->nown, &contrast));
+  PetscCall(VpMallocLarge(coarse->nown + 1, &contrast));
   PetscCall(VpCoarsenCoefficient(mesh, &means, fine->coefficient, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
     most = PetscMax(most, contrast[c]);
@@ -142,7 +142,7 @@ static PetscErrorCode CoarsenProblem(VpCycle cycle, VpLevel level, VpMesh spread
 
   PetscFunctionBegin;
   PetscCall(
-    PetscMalloc1(spread->nown * (size_t)(dim + VpApartWidth(fine->apart)) + 1, &step->coefficient)); /* not NULL on ranks without cells */
+    VpMallocLarge(spread->nown * (size_t)(dim + VpApartWidth(fine->apart)) + 1, &step->coefficient)); /* not NULL on ranks without cells */
   PetscCall(FindMerges(step->lattice, cycle->options.coarsening, &step->merges, &apart));
   PetscCall(CoarsenCoefficient(cycle, level->mesh, fine, spread, step->coefficient, &step->joined));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &step->joined, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));

@@ -1,5 +1,6 @@
 /* Arrays on a backend that are released together. */
 #include "internal.h"
+#include "../base/threads.h"
 
 PetscErrorCode VpArraysReserve(VpArrays *arrays, size_t bytes, const char *what, void **p)
 {
@@ -22,6 +23,25 @@ PetscErrorCode VpArraysPlace(VpArrays *arrays, const void *host, size_t bytes, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  const double *from;
+  float        *to;
+} Rounding;
+
+static void RoundReals(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Rounding *r = (const Rounding *)context;
+
+  for (int32_t i = first; i < last; i++) r->to[i] = (float)r->from[i];
+}
+
+/* in pieces of what a loop can count */
+static void RoundAll(const double *from, float *to, size_t count)
+{
+  for (size_t at = 0; at < count; at += INT32_MAX)
+    VpLoop((int32_t)PetscMin(count - at, INT32_MAX), RoundReals, &(Rounding){from + at, to + at});
+}
+
 PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t count, const char *what, const void **p)
 {
   float *single;
@@ -30,8 +50,8 @@ PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t c
   if (arrays->precision == VP_DOUBLE) {
     PetscCall(VpArraysPlace(arrays, host, count * sizeof(double), what, p));
   } else {
-    PetscCall(PetscMalloc1(count, &single));
-    for (size_t i = 0; i < count; i++) single[i] = (float)host[i];
+    PetscCall(VpMallocLarge(count, &single));
+    RoundAll(host, single, count);
     PetscCall(VpArraysPlace(arrays, single, count * sizeof(float), what, p));
     PetscCall(PetscFree(single));
   }

@@ -86,7 +86,7 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
   PetscFunctionBegin;
   PetscCall(VpMallocLarge((size_t)mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
   *copy = a;
-  PetscCall(PetscArraycpy(a, own, mesh->nown * width));
+  VpLoopCopy(a, own, mesh->nown * width * sizeof(*a));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, width, MPIU_REAL, a, a + mesh->nown * width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -329,23 +329,78 @@ static PetscReal FindMild(int dim, const VpProblem *problem)
   return dim == 3 && problem->oblique && !problem->metric->entry ? its / 2 * problem->degree / 6 : 0;
 }
 
+/* Runs are cells one after the other in a box. A run has numbers, of which those of a box are sums or maxima. */
+typedef struct Runs_ {
+  VpMesh           mesh;
+  const VpProblem *problem;
+  int              width; /* numbers of a run */
+  PetscBool        sums;
+  void (*join)(const struct Runs_ *, int32_t first, int32_t last, PetscReal number[]); /* joins what these cells have to a run's numbers */
+  int32_t   *start;                                                                    /* [runs + 1] */
+  PetscReal *number;                                                                   /* [runs][width] */
+} Runs;
+
+static void JoinRuns(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Runs *runs = (const Runs *)context;
+
+  for (int32_t run = first; run < last; run++)
+    runs->join(runs, runs->start[run], runs->start[run + 1], runs->number + (size_t)run * (size_t)runs->width);
+}
+
+/* of[boxes][width] = the numbers of own cells, joined to 0 */
+static PetscErrorCode JoinInBoxes(Runs *runs, PetscReal of[])
+{
+  const int32_t *box = runs->mesh->geometry->box;
+  const size_t   width = (size_t)runs->width;
+  int32_t        n = 0;
+
+  PetscFunctionBegin;
+  for (int32_t c = 0; c < runs->mesh->nown; c++) n += c == 0 || box[c] != box[c - 1];
+  PetscCall(PetscMalloc1(n + 1, &runs->start));
+  PetscCall(PetscCalloc1((size_t)n * width + 1, &runs->number));
+  n = 0;
+  for (int32_t c = 0; c < runs->mesh->nown; c++) {
+    if (c == 0 || box[c] != box[c - 1]) runs->start[n++] = c;
+  }
+  runs->start[n] = runs->mesh->nown;
+  VpLoopHeavy(n, JoinRuns, runs);
+  for (size_t i = 0; i < (size_t)n * width; i++) {
+    PetscReal *to = &of[(size_t)box[runs->start[i / width]] * width + i % width];
+
+    *to = runs->sums ? *to + runs->number[i] : PetscMax(*to, runs->number[i]);
+  }
+  PetscCall(PetscFree(runs->start));
+  PetscCall(PetscFree(runs->number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs.join: the part of a box's mean coefficient along each of 3 directions that is a run's */
+static void JoinMeans(const Runs *runs, int32_t first, int32_t last, PetscReal mean[])
+{
+  const VpMesh mesh = runs->mesh;
+  PetscReal    part = 1; /* of a box's volume that a cell is */
+
+  for (int32_t c = first; c < last; c++) {
+    if (c == first || VpMeshIsAdaptive(mesh)) {
+      part = 1;
+      for (int d = 0; d < mesh->dim; d++)
+        part *= VpGeometrySize(mesh->geometry, c, d) / VpDomainWidth(mesh->geometry->domain, mesh->geometry->box[c], d);
+    }
+    for (int d = 0; d < mesh->dim; d++) mean[d] += part * VpProblemCoefficient(runs->problem, c, d);
+  }
+}
+
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
   const size_t nbox = (size_t)mesh->geometry->domain->nbox;
-  PetscReal    part = 1; /* of a box's volume that a cell is */
+  Runs         runs = {.mesh = mesh, .problem = problem, .width = 3, .sums = PETSC_TRUE, .join = JoinMeans};
   PetscReal   *a;
   VpLattice    base;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(3 * nbox, &a));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    if (c == 0 || VpMeshIsAdaptive(mesh) || mesh->geometry->box[c] != mesh->geometry->box[c - 1]) {
-      part = 1;
-      for (int d = 0; d < mesh->dim; d++)
-        part *= VpGeometrySize(mesh->geometry, c, d) / VpDomainWidth(mesh->geometry->domain, mesh->geometry->box[c], d);
-    }
-    for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->geometry->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
-  }
+  PetscCall(JoinInBoxes(&runs, a));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));
   PetscCall(VpMeshBaseLattice(mesh, &base));
   PetscCall(VpLatticeWith(base, a, lattice));
@@ -355,23 +410,30 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Runs.join: range[3 pairs] = the largest a along one direction divided by a along the other, and the reverse */
+static void JoinQuotients(const Runs *runs, int32_t first, int32_t last, PetscReal range[])
+{
+  const int dim = runs->mesh->dim;
+
+  for (int32_t c = first; c < last; c++) {
+    for (int d = 0; d < dim; d++) {
+      const PetscReal one = VpProblemCoefficient(runs->problem, c, d), other = VpProblemCoefficient(runs->problem, c, (d + 1) % dim);
+
+      range[2 * d] = PetscMax(range[2 * d], other / one);
+      range[2 * d + 1] = PetscMax(range[2 * d + 1], one / other);
+    }
+  }
+}
+
 PetscErrorCode VpProblemUnevenness(VpMesh mesh, const VpProblem *problem, double *most)
 {
   const size_t n = 6 * (size_t)mesh->geometry->domain->nbox;
-  PetscReal   *range; /* [boxes][3 pairs] the largest a along one direction divided by a along the other, and the reverse */
+  Runs         runs = {.mesh = mesh, .problem = problem, .width = 6, .join = JoinQuotients};
+  PetscReal   *range; /* [boxes][6] */
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(n, &range));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal *at = range + 6 * (size_t)mesh->geometry->box[c];
-
-    for (int d = 0; d < mesh->dim; d++) {
-      const PetscReal one = VpProblemCoefficient(problem, c, d), other = VpProblemCoefficient(problem, c, (d + 1) % mesh->dim);
-
-      at[2 * d] = PetscMax(at[2 * d], other / one);
-      at[2 * d + 1] = PetscMax(at[2 * d + 1], one / other);
-    }
-  }
+  PetscCall(JoinInBoxes(&runs, range));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)n, MPIU_REAL, MPIU_MAX, mesh->comm));
   *most = 1;
   for (size_t i = 0; i < n; i += 2) *most = PetscMax(*most, PetscSqrtReal(range[i]) * PetscSqrtReal(range[i + 1]));

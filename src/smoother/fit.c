@@ -16,11 +16,12 @@ void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t fr
       const int       side = VpFrameSide(frame ? frame[c] : 0, 2 * d + (c >> d & 1));
       const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
       const PetscReal robin = level->scale * VpProblemRobin(&level->problem, cell[c], side);
-      const PetscReal larger = next > 0 ? VpLevelLargerBeyond(level, cell[c], side) : 0;
+      const PetscReal larger = VpLevelLargerBeyond(level, cell[c], side);
 
       to->a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
       to->beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : to->a[c][d];
-      if (larger != 0) to->beyond[c][d] *= exp2(larger);
+      to->larger[c][d] = larger;
+      if (next > 0 && larger != 0) to->beyond[c][d] *= exp2(larger);
     }
   }
 }
@@ -122,24 +123,32 @@ static int16_t LargerSteps(double octaves)
   return (int16_t)round(ClampTo(octaves, MOST_SLOPE) * VP_RATIO_STEPS);
 }
 
-/* how much larger the cells beyond a patch's cells are, towards end s of its row along d: the mean of the cells at place `at` of the row */
-static double MeanLarger(VpLevel level, const int32_t cell[], const uint8_t frame[], int d, int at, int s)
+/* how much larger the cells beyond a patch's cells are, towards end s of its row along d */
+static double MeanLarger(const VpPatchCoefficient *of, int d, int s)
+{
+  double sum = 0;
+
+  for (int c = 0; c < 1 << of->dim; c++) sum += (c >> d & 1) == s ? of->larger[c][d] : 0;
+  return sum / (1 << (of->dim - 1));
+}
+
+/* how much larger the second cells of a patch's row along d are than the first */
+static double MeanInside(VpLevel level, const int32_t cell[], const uint8_t frame[], int d)
 {
   const int dim = level->mesh->dim;
   double    sum = 0;
 
-  for (int c = 0; c < 1 << dim; c++) {
-    if ((c >> d & 1) == at) sum += VpLevelLargerBeyond(level, cell[c], VpFrameSide(frame ? frame[c] : 0, 2 * d + s));
-  }
+  for (int c = 0; c < 1 << dim; c++)
+    sum += c >> d & 1 ? 0 : VpLevelLargerBeyond(level, cell[c], VpFrameSide(frame ? frame[c] : 0, 2 * d + 1));
   return sum / (1 << (dim - 1));
 }
 
-void VpPatchVolumes(VpLevel level, const int32_t cell[], const uint8_t frame[], VpFit *fit)
+void VpPatchVolumes(VpLevel level, const int32_t cell[], const uint8_t frame[], const VpPatchCoefficient *of, VpFit *fit)
 {
-  for (int d = 0; d < level->mesh->dim && level->problem.apart.volume; d++) {
-    fit->larger[d][0] = LargerSteps(MeanLarger(level, cell, frame, d, 0, 0));
-    fit->larger[d][2] = LargerSteps(MeanLarger(level, cell, frame, d, 0, 1));
-    fit->larger[d][3] = (int16_t)(fit->larger[d][2] + LargerSteps(MeanLarger(level, cell, frame, d, 1, 1)));
+  for (int d = 0; d < of->dim && level->problem.apart.volume; d++) {
+    fit->larger[d][0] = LargerSteps(MeanLarger(of, d, 0));
+    fit->larger[d][2] = LargerSteps(MeanInside(level, cell, frame, d));
+    fit->larger[d][3] = (int16_t)(fit->larger[d][2] + LargerSteps(MeanLarger(of, d, 1)));
   }
 }
 

@@ -27,10 +27,11 @@ typedef struct {
 typedef struct {
   int       dim, tensor; /* as of VpProblem */
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+  PetscReal larger[VP_PATCH_CELLS][3]; /* by how many octaves the cells beyond the patch are larger than its own */
 } VpPatchCoefficient;
 /* frame: of the cells, NULL: 0 */
 void   VpPatchCoefficientGet(VpLevel, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *);
-void   VpPatchVolumes(VpLevel, const int32_t cell[], const uint8_t frame[], VpFit *); /* sets `larger` */
+void   VpPatchVolumes(VpLevel, const int32_t cell[], const uint8_t frame[], const VpPatchCoefficient *, VpFit *); /* sets `larger` */
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* the product in cell c for the coefficient along d, without sigma */
 double VpFitMass(int dim, const VpFit *, int c);           /* the product of the masses' factors in cell c */
 /* The reaction that a patch has, times VpFitMass(). Where cells have their own, the mean is right. */

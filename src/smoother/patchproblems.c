@@ -175,7 +175,7 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
     VpCoefficientFit(&coefficient, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
-    VpPatchVolumes(level, cell, frame, &problems->fit[p]);
+    VpPatchVolumes(level, cell, frame, &coefficient, &problems->fit[p]);
     for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
     factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
     if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));

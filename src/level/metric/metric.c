@@ -37,21 +37,46 @@ static void FindPenalties(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* *list = the cells that may need a larger penalty than boxes do */
-static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **list)
+typedef struct {
+  const VpMetricWork *mk;
+  int32_t            *list, *count; /* list: those of a piece stand where it starts; count [pieces]: their number */
+} Listing;
+
+static void ListPiece(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mk->mesh->nown + 1, list));
-  *n = 0;
-  if (mk->n * mk->face > VP_MOST_DEFINITE || mk->all.quotient <= (mk->mesh->faces.n ? ALMOST_A_BOX : NEARLY_A_BOX))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) {
+  const Listing      *listing = (const Listing *)context;
+  const VpMetricWork *mk = listing->mk;
+  int32_t             n = first;
+
+  for (int32_t cell = first; cell < last; cell++) {
     double least = 1;
 
     if (mk->made[cell].most <= ALMOST_A_BOX * mk->made[cell].least) continue;
     for (int side = 0; side < 2 * mk->dim; side++) least = PetscMin(least, VpPartOf(mk, cell, side));
-    if (mk->made[cell].most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * mk->made[cell].least) (*list)[(*n)++] = cell;
+    if (mk->made[cell].most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * mk->made[cell].least) listing->list[n++] = cell;
   }
+  listing->count[piece] = n - first;
+}
+
+/* *list = the cells that may need a larger penalty than boxes do */
+static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **list)
+{
+  const int32_t cells = mk->mesh->nown, pieces = VpLoopPieces(cells);
+  Listing       listing = {.mk = mk};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(cells + 1, list));
+  *n = 0;
+  if (mk->n * mk->face > VP_MOST_DEFINITE || mk->all.quotient <= (mk->mesh->faces.n ? ALMOST_A_BOX : NEARLY_A_BOX))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  listing.list = *list;
+  PetscCall(PetscCalloc1(pieces, &listing.count));
+  VpLoop(cells, ListPiece, &listing);
+  for (int32_t piece = 0; piece < pieces; piece++) {
+    memmove(*list + *n, *list + VpLoopStart(cells, piece), (size_t)listing.count[piece] * sizeof(**list));
+    *n += listing.count[piece];
+  }
+  PetscCall(PetscFree(listing.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 /* Stores G and H of a metric in as few numbers as they have: parallelepipeds, and a number as the coefficient on boxes, need one matrix a
    cell. */
 #include "../internal.h"
+#include "../../base/threads.h"
 
 #define ROUNDING 1e-13 /* of equal numbers that were computed at different points, for k^2 cells' sizes in that of the domain */
 
@@ -35,26 +36,40 @@ static PetscErrorCode StoreNumbers(VpMetric m, const VpNumbers *a, size_t n, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  VpMesh    mesh;
+  double   *scale;
+  PetscBool given; /* `scale` is set; else it is 1 */
+} Scaling;
+
+/* scale /= the root of the cell's volume */
+static void DivideByRoots(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Scaling *s = (const Scaling *)context;
+
+  for (int32_t c = first; c < last; c++) s->scale[c] = (s->given ? s->scale[c] : 1) * (1 / sqrt(VpGeometryVolume(s->mesh->geometry, c)));
+}
+
 /* Makes the scale, with the root's number where that is one in every cell. Else stores the root. */
 static PetscErrorCode StoreRoot(VpMesh mesh, const VpMaking *made, int so, VpMetric m)
 {
   const VpBackend *backend = m->arrays.backend;
   const size_t     size = (size_t)(VpFaceSize(made->n, made->dim) * made->n), cells = (size_t)m->ncell;
   const VpNumbers  root = {m->root, cells, size, so & VP_SAME_ROOT ? 1 : size, 0};
+  const PetscBool  given = (PetscBool)(m->root && so & VP_SAME_ROOT);
   double          *scale;
   void            *there;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)m->ntraced + 1, &scale));
-  for (size_t c = 0; c < cells; c++) scale[c] = 1;
-  if (m->root && so & VP_SAME_ROOT) {
+  PetscCall(VpMallocLarge((size_t)m->ntraced + 1, &scale));
+  if (given) {
     PetscCall(backend->borrow(cells * sizeof(double), "numbers of cells", &there));
     PetscCall(backend->make->numbers(&root, VP_DOUBLE, there));
     PetscCall(backend->download(there, cells * sizeof(double), scale));
     PetscCall(backend->give_back(there));
   } else if (m->root && m->precision == VP_DOUBLE) m->factor = m->root;
   else if (m->root) PetscCall(StoreNumbers(m, &root, (size_t)m->ntraced, &m->factor));
-  for (int32_t c = 0; c < m->ncell; c++) scale[c] *= 1 / sqrt(VpGeometryVolume(mesh->geometry, c));
+  VpLoop(m->ncell, DivideByRoots, &(Scaling){mesh, scale, given});
   PetscCall(VpPlaceArray(&m->arrays, scale, (size_t)m->ntraced, "coefficient at points", &m->scale));
   PetscCall(PetscFree(scale));
   PetscFunctionReturn(PETSC_SUCCESS);
