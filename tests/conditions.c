@@ -17,7 +17,7 @@ static const Case cases[] = {
   {"lshape", "-dm_vpatchdg_domain lshape -dm_refine 3", 2, 2, 0.7, 8, 0},
   {"channel", "-dm_vpatchdg_boxes 2,4 -dm_vpatchdg_boundary periodic,periodic,neumann,dirichlet -dm_refine 2", 2, 3, 0.4, 8, 0},
   {"thin boxes that merge", "-dm_vpatchdg_boxes 8,32 -dm_vpatchdg_upper 8,4 -dm_refine 1", 2, 2, 2, 8, 200},
-  {"thin boxes that merge in part", "-dm_vpatchdg_boxes 8,32 -dm_vpatchdg_upper 8,4 -dm_refine 1", 2, 2, 0.15, 8, 0},
+  {"thin boxes that merge in part", "-dm_vpatchdg_boxes 4,16 -dm_vpatchdg_upper 4,2 -dm_refine 1", 2, 2, 0.15, 8, 0},
   {"cube", "-dm_vpatchdg_boxes 2,2,2 -dm_refine 1", 3, 2, 0.4, 8, 0},
   {"fichera", "-dm_vpatchdg_domain fichera -dm_refine 1", 3, 2, 0.6, 8, 0},
   {"thin boxes in 3D", "-dm_vpatchdg_boxes 2,2,8 -dm_vpatchdg_upper 2,2,1 -dm_refine 1", 3, 2, 0.9, 8, 20},

@@ -69,8 +69,8 @@ extern unsigned char *shared; /* of the block that runs, of the launch's size */
 /* These return when all threads of the block, the warp or the grid have called them. */
 void SyncBlock(), SyncWarp(), SyncGrid();
 int  Lane();
-/* mine in lane `from` of the warp */
-uint64_t FromLane(uint64_t mine, int from);
+/* mine in all lanes of the warp, until it waits again */
+const uint64_t *OfLanes(uint64_t mine);
 
 /* does the work now, or puts it into the graph that is captured */
 void Submit(const Work &);
@@ -83,7 +83,7 @@ T Shuffle(T value, int from)
   uint64_t word = 0;
 
   memcpy(&word, &value, sizeof(value));
-  word = FromLane(word, from);
+  word = OfLanes(word)[from % 32];
   memcpy(&value, &word, sizeof(value));
   return value;
 }
@@ -127,9 +127,10 @@ inline unsigned __activemask()
 }
 inline unsigned __ballot_sync(unsigned, bool is)
 {
-  unsigned all = 0;
+  const uint64_t *word = emulated::OfLanes(is);
+  unsigned        all = 0;
 
-  for (int lane = 0; lane < 32; lane++) all |= (unsigned)emulated::Shuffle(is, lane) << lane;
+  for (int lane = 0; lane < 32; lane++) all |= (unsigned)word[lane] << lane;
   return all;
 }
 inline int __all_sync(unsigned mask, bool is)

@@ -23,7 +23,7 @@ struct Barrier {
 };
 struct Warp {
   Barrier  barrier;
-  uint64_t word[WARP];
+  uint64_t word[2][WARP]; /* by turns: who is late still reads one while others write the other */
 };
 struct Block {
   uint3                      index;
@@ -99,15 +99,14 @@ int Lane()
 {
   return run.now->lane;
 }
-uint64_t FromLane(uint64_t mine, int from)
+const uint64_t *OfLanes(uint64_t mine)
 {
-  Warp *warp = run.now->warp;
+  Warp     *warp = run.now->warp;
+  uint64_t *word = warp->word[warp->barrier.turn % 2];
 
-  warp->word[run.now->lane] = mine;
+  word[run.now->lane] = mine;
   SyncWarp();
-  mine = warp->word[from % WARP];
-  SyncWarp();
-  return mine;
+  return word;
 }
 
 /* thread after thread */
