@@ -202,9 +202,10 @@ know_tests = for t in $(T); do [ -z "$$(ls tests/$$t.t tests/$$t.c* $(BUILD)/t/$
 	  has=$$(cd $(BUILD)/t && ls $${t%.*}.*.t 2>/dev/null | sed 's/\.t$$//'); \
 	  echo "vpatchdg: T=$$t names no test$${has:+, there are }"$$has >&2; exit 1; done
 everything = $(tests) $(if $(EMULATE),,all $(benches) $(programs) $(BUILD)/bin/fuzz)
-# scripts, which take longest, are begun first; tests that run side by side have a thread per rank
+# scripts, which take longest, are begun first; tests that run side by side have a thread per rank. Open MPI's cm, for networks between
+# machines, sleeps 0.2 s in every start
 prove      = $(if $(EMULATE),VPATCHDG_TEST=cuda) $(if $(filter-out 1,$(2)),OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}) SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
-	  tests/support/prove.sh $(if $(V),-v) -j$(2) \
+	  OMPI_MCA_pml=$${OMPI_MCA_pml:-^cm} tests/support/prove.sh $(if $(V),-v) -j$(2) \
 	  $(1) $(if $(T),$(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t,$(if $(wildcard tests/$(basename $t).c*),$(BUILD)/t/$t.t))),$(BUILD)/t/*.t)
 left_out   = $(if $(EMULATE),on an emulated GPU,$(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu)))
