@@ -201,7 +201,7 @@ static PetscErrorCode SolveDense(void *data, int32_t n, VpVector b, VpVector x)
   }
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
   if (dense->rows) PetscCall(level->ops->product(&level->view, (int32_t)dense->rows, (int32_t)dense->columns, dense->M, n, from, to));
-  PetscCall(VpLogFlops(level, 2. * n * (double)dense->rows * (double)dense->columns));
+  PetscCall(VpLogFlops(level->backend, 2. * n * (double)dense->rows * (double)dense->columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

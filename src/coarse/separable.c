@@ -215,7 +215,7 @@ static PetscErrorCode SolveSeparable(void *data, int32_t n, VpVector b, VpVector
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
   PetscCall(level->ops->solve_lines(&level->view, &s->s, n, from, VpVectorBuffers(x, NULL)));
-  PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)VpLevelValues(level)));
+  PetscCall(VpLogFlops(level->backend, 4. * n * lines * (double)level->mesh->ncell * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

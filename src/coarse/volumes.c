@@ -70,7 +70,7 @@ static PetscErrorCode ApplyInverse(PC pc, Vec b, Vec x)
   PetscCall(ops->product(&v->solver.level->view, n, n, v->inverse, 1, from, to));
   PetscCall(VecRestoreArrayWriteAndMemType(x, &to));
   PetscCall(VecRestoreArrayReadAndMemType(b, &from));
-  PetscCall(VpLogFlops(v->solver.level, 2. * n * n));
+  PetscCall(VpLogFlops(v->solver.level->backend, 2. * n * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

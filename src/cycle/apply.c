@@ -40,7 +40,7 @@ static PetscErrorCode RememberEffects(VpRecorded *recorded, PetscInt n, const Vp
 static PetscErrorCode RepeatEffects(VpLevel level, const VpRecorded *recorded, PetscInt n, const VpVector vectors[])
 {
   PetscFunctionBegin;
-  PetscCall(VpLogFlops(level, recorded->flops));
+  PetscCall(VpLogFlops(level->backend, recorded->flops));
   for (int i = 0; i < VP_COUNTERS; i++) *counters[i] += recorded->messages[i];
   for (PetscInt i = 0; i < n; i++) {
     if (vectors[i]) PetscCall(VpVectorSetState(vectors[i], &recorded->after[i]));

@@ -11,7 +11,7 @@ static PetscErrorCode EnterBy(VpVector v, const VpView *view, const VpOuterResid
   PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(level->ops->enter(view, &r->outer->view, r->scale, r->x, r->ghosts, r->f, values, own));
-  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown) + (r->x ? VpLevelApplyFlops(r->outer) : 0)));
+  PetscCall(VpLogFlops(level->backend, VpTransferFlops(view, view->nown) + (r->x ? VpLevelApplyFlops(r->outer) : 0)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -24,7 +24,7 @@ static PetscErrorCode LeaveBy(VpVector v, const VpView *view, PetscBool add, dou
   PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(v->level->ops->leave(view, add, scale, values, z));
-  PetscCall(VpLogFlops(v->level, VpTransferFlops(view, view->nown)));
+  PetscCall(VpLogFlops(v->level->backend, VpTransferFlops(view, view->nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -229,10 +229,10 @@ PetscLogDouble VpLevelApplyFlops(VpLevel level)
   return v->nown * (2. * v->dim * v->n * ndof) + (double)level->mesh->ninner * face + (double)v->hang.n * 2 * face;
 }
 
-PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)
+PetscErrorCode VpLogFlops(const VpBackend *backend, PetscLogDouble flops)
 {
   PetscFunctionBegin;
-  if (PetscDefined(HAVE_DEVICE) && level->backend->prefers->gpu_flops) PetscCall(PetscLogGpuFlops(flops));
+  if (PetscDefined(HAVE_DEVICE) && backend->prefers->gpu_flops) PetscCall(PetscLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,7 +52,7 @@ PetscErrorCode VpRepeatCoefficient(VpLevel, int32_t n, PetscReal **);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to VpMeshCoarser(mesh) */
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
-PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs flops of the level's backend */
+PetscErrorCode VpLogFlops(const VpBackend *, PetscLogDouble); /* logs flops of a backend */
 /* flops of a transfer or conversion: one matrix [n][n] per cell and direction */
 static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
 {

@@ -258,7 +258,7 @@ PetscErrorCode VpNodesInject(VpNodes nodes, VpLevel level, const double *u, doub
   view.gather = &gather;
   PetscCall(FetchValues(nodes, u, &values));
   PetscCall(level->ops->leave(&view, PETSC_FALSE, 1, values, x));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpLogFlops(level->backend, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,7 +266,7 @@ PetscErrorCode VpNodesCollect(VpNodes nodes, VpLevel level, const double *b, dou
 {
   PetscFunctionBegin;
   PetscCall(level->ops->enter(&level->nodal, &level->view, 1, NULL, VpGhostsAt(NULL), b, nodes->cells, NULL));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpLogFlops(level->backend, VpTransferFlops(&level->view, level->view.nown)));
   PetscCall(VpNodesAddUp(nodes, nodes->cells, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

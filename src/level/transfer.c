@@ -60,7 +60,7 @@ PetscErrorCode VpRestrict(VpLevel fine, VpMove move, VpVector r, VpVector b)
   if (move) PetscCall(VpVectorWrite(move->b, VP_GHOST_NONE, &to));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(fine->ops->restrict_(&fine->transfer, from, to));
-  PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, fine->transfer.ncoarse << fine->view.dim)));
+  PetscCall(VpLogFlops(fine->backend, VpTransferFlops(&fine->view, fine->transfer.ncoarse << fine->view.dim)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   if (move) PetscCall(VpExchangerRun(move->in, to, values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,7 +98,7 @@ PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, 
   PetscCall(VpArrive(ghosts));
   PetscCall(fine->ops->prolong(&fine->transfer, 0, orphans, add, from, x));
   PetscCall(fine->ops->prolong(&fine->transfer, own, count, add, from, x));
-  PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, count)));
+  PetscCall(VpLogFlops(fine->backend, VpTransferFlops(&fine->view, count)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

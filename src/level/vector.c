@@ -254,7 +254,7 @@ PetscErrorCode VpVectorResidual(VpVector x, VpGhostKind kind, VpVector b, VpVect
   PetscCall(VpVectorWrite(r, VP_GHOST_NONE, &to));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
   PetscCall(level->ops->apply(&level->view, 0, level->view.nown, values, ghosts, right, to));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(VpLogFlops(level->backend, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -192,6 +192,6 @@ PetscErrorCode VpCellSweepColor(VpCellSweep sweep, int color, VpVector b, VpVect
   PetscCall(VpVectorChange(x, VP_GHOST_FACE, VP_GHOST_NONE, &to));
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
   PetscCall(level->ops->solve_cells(&level->view, &sweep->view, first, last, VpVectorGhosts(x), values, to));
-  PetscCall(VpLogFlops(level, share * VpLevelApplyFlops(level) + 2 * VpTransferFlops(&level->view, last - first)));
+  PetscCall(VpLogFlops(level->backend, share * VpLevelApplyFlops(level) + 2 * VpTransferFlops(&level->view, last - first)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -159,7 +159,7 @@ static PetscErrorCode RunProgram(VpSmoother smoother, const Program *program, Vp
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
   for (run.step = program->step; run.step < program->step + program->n; run.step++) PetscCall(take_step[run.step->kind](&run));
-  PetscCall(VpLogFlops(smoother->level, program->flops));
+  PetscCall(VpLogFlops(smoother->level->backend, program->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

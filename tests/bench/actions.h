@@ -26,7 +26,7 @@ static inline PetscErrorCode MultiplyLevel(void *work)
 
   PetscFunctionBeginUser;
   PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->at[0].x->buffer[1]));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(VpLogFlops(level->backend, VpLevelApplyFlops(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,7 +37,7 @@ static inline PetscErrorCode Restrict(void *work)
 
   PetscFunctionBeginUser;
   PetscCall(level->ops->restrict_(&level->transfer, cycle->at[0].b->buffer[0], cycle->at[1].b->buffer[0]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpLogFlops(level->backend, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,7 +50,7 @@ static inline PetscErrorCode Prolong(void *work)
   PetscFunctionBeginUser;
   PetscCall(
     level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->at[1].x->buffer[0], cycle->at[0].x->buffer[0]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
+  PetscCall(VpLogFlops(level->backend, VpTransferFlops(view, view->nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

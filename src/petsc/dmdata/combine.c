@@ -15,14 +15,6 @@ PetscErrorCode VpVecBackend(Vec v, const VpBackend **backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LogFlops(const VpBackend *backend, PetscLogDouble flops)
-{
-  PetscFunctionBegin;
-  if (VpIsDevice(backend)) PetscCall(PetscLogGpuFlops(flops));
-  else PetscCall(PetscLogFlops(flops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* sums[n] over all ranks */
 static PetscErrorCode SumOverRanks(Vec v, PetscInt n, PetscScalar sums[])
 {
@@ -56,7 +48,7 @@ static PetscErrorCode CombineVectors(const VpBackend *backend, Vec x, PetscInt n
   for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&from[i]));
   PetscCall(VpValuesRestore(&to));
   PetscCall(PetscFree2(from, at));
-  PetscCall(LogFlops(backend, 2. * (double)n * (double)rows));
+  PetscCall(VpLogFlops(backend, 2. * (double)n * (double)rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +98,7 @@ PetscErrorCode VpVecDescend(PetscScalar alpha, Vec p, Vec c, Vec x, Vec r, Petsc
   PetscCall(VpValuesRestore(&cv));
   PetscCall(VpValuesRestore(&pv));
   PetscCall(SumOverRanks(x, 1, &square));
-  PetscCall(LogFlops(backend, 6. * (double)rows));
+  PetscCall(VpLogFlops(backend, 6. * (double)rows));
   *norm = PetscSqrtReal(square);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

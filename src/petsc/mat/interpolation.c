@@ -66,7 +66,7 @@ static PetscErrorCode RunTransfer(Mat P, PetscBool transpose, Vec x, VpAccess ac
   else PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, access == VP_READ_WRITE, fetched, values.at));
   ScaleByRoots(transpose ? t->from : t->to, (PetscBool)!transpose, values.at);
   PetscCall(VpValuesRestore(&values));
-  PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
+  PetscCall(VpLogFlops(t->to->backend, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

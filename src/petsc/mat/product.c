@@ -21,7 +21,7 @@ static PetscErrorCode ApplyColumns(VpMatrix matrix, PetscInt n, const PetscScala
   PetscCall(VpGhostExchangeBegin(&level->exchange, level->reads, x, op->ghost, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, 0, 0, 0));
   PetscCall(level->ops->apply(&level->view, 0, cells, x, ghosts, NULL, y));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) * (double)n / op->copies));
+  PetscCall(VpLogFlops(level->backend, VpLevelApplyFlops(level) * (double)n / op->copies));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

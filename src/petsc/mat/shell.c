@@ -9,7 +9,7 @@ static PetscErrorCode ApplyToCells(DM dm, VpLevel level, const double *x, const 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGhosts(dm, level, x, &ghosts));
   PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, x, ghosts, b, y));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(VpLogFlops(level->backend, VpLevelApplyFlops(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,7 +45,7 @@ PetscErrorCode VpMatrixApplyEnergy(VpMatrix matrix, Vec x, Vec y, PetscScalar *e
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, x, y, 0));
   PetscCall(DMVPatchDGGhosts(matrix->dm, level, xv.at, &ghosts));
   PetscCall(level->ops->apply_energy(&level->view, xv.at, ghosts, yv.at, energy));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (double)level->mesh->nown * (double)VpLevelValues(level)));
+  PetscCall(VpLogFlops(level->backend, VpLevelApplyFlops(level) + 2. * (double)level->mesh->nown * (double)VpLevelValues(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, x, y, 0));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
