@@ -91,7 +91,8 @@ static PetscErrorCode Estimate(DM dm, Vec x, PetscReal *total)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* errors of u and its gradient, and the latter's estimate, on 2^refine cells in each direction; and the iterations */
+/* errors of u and its gradient, and the latter's estimate, on 2^refine cells in each direction; and the iterations. Data on thin cells make
+   b up to 3e6 times as long as x, so that the tolerance is near rounding. */
 static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, const char options[], PetscReal error[3], PetscInt *its)
 {
   DM      dm;
@@ -107,7 +108,7 @@ static PetscErrorCode Measure(PetscInt dim, PetscInt degree, PetscInt refine, co
   PetscCall(SolveWith(&p,
                       strstr(options, "domain")
                         ? "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-11 -pc_type jacobi"
-                        : "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-13 -pc_type vpatchdg",
+                        : "-ksp_type fcg -ksp_fcg_mmax 1 -ksp_norm_type unpreconditioned -ksp_rtol 1e-15 -pc_type vpatchdg",
                       NULL, its, NULL));
   PetscCall(DMVPatchDGComputeErrors(dm, p.x, Solution, Gradient, NULL, &error[0], &error[1]));
   PetscCall(Estimate(dm, p.x, &error[2]));
@@ -143,7 +144,9 @@ static const Row rows[] = {
 static const Row slow[] = {
   {2, 7, 8, 2, MAP("sine", ".06")},
   {2, 7, 8, 2, MAP("annulus", "0.5,1,90")},
-  {2, 1, 8, 3, MAP("bump", "2")},
+  {2, 1, 6, 3, MAP("bump", "2")},
+  {2, 7, 7, 4, MAP("bump", "2")},
+  {2, 8, 8, 3, MAP("bump", "2")},
   {3, 4, 5, 1, MAP("sine", ".04")},
   {3, 4, 5, 1, MAP("annulus", "1,1.5,60")},
   {3, 1, 2, 2, MAP("torus", "90") " -dm_vpatchdg_boxes 1,2,1"},
