@@ -105,6 +105,38 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   UNROLL (int i = 0; i < N; i++) z[at + i * S::lines] = before[i] + factor[i] * (double)v[i];
 }
 
+/* partial[2][blocks] = the sums of the products of what leaves with y0 and y1, which may be one vector */
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  LeaveProducts(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Roots roots, const T *x, int32_t count, double scale,
+                const double *y0, const double *y1, double *partial)
+{
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             cell = blockIdx.x * S::cells + slot, in = cell < count ? cell : count - 1;
+  const size_t              at = (size_t)in * S::values + l;
+  double                    a[N], b[N], sum[2] = {0, 0};
+  T                         v[N];
+
+  UNROLL (int i = 0; i < N; i++) {
+    const double factor = scale * roots.Inverse(in, l + i * S::lines, S::values);
+
+    v[i] = x[at + i * S::lines];
+    a[i] = factor * y0[at + i * S::lines];
+    b[i] = factor * y1[at + i * S::lines];
+  }
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  UNROLL (int i = 0; i < N; i++) {
+    sum[0] += a[i] * (double)v[i];
+    sum[1] += b[i] * (double)v[i];
+  }
+  for (int k = 0; k < 2; k++) {
+    BlockSum(cell < count ? sum[k] : 0., partial + k * gridDim.x);
+    __syncthreads(); /* before the next sum takes the same memory */
+  }
+}
+
 template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   EnterCellResiduals(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const __grid_constant__ Roots roots,
@@ -321,6 +353,24 @@ struct Conversions {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Products(const VpView *view, double scale, const void *x, int n, const double *const y[], double sums[])
+  {
+    ConvertPlan<T, N> *plan = NULL;
+    double            *partial, both[2] = {0, 0};
+
+    PetscFunctionBegin;
+    for (int k = 0; k < n; k++) sums[k] = 0;
+    if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetPlan(view, &plan));
+    PetscCall(VpBackendCuda.borrow((size_t)plan->blocks * 2 * sizeof(double), "products of vectors", (void **)&partial));
+    PetscCall(VpCudaLaunch("products of what leaves", LeaveProducts<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, Roots(view),
+                           (const T *)x, view->nown, scale, y[0], y[n - 1], partial));
+    PetscCall(VpCudaSums(2, plan->blocks, partial, both));
+    PetscCall(VpBackendCuda.give_back(partial));
+    for (int k = 0; k < n; k++) sums[k] = both[k];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /* What enters: b = enter scale (f - A x). Launches on cells and on tiles add to *blocks the partial sums that they write. */
   struct Entering {
     const ConvertPlan<T, N> *plan;
@@ -442,5 +492,6 @@ void VpCudaConvertOps(VpPrecision precision, int dim, int degree, VpOps *ops)
   VpCudaForKind<Conversions>(precision, dim, degree, [ops](auto of) {
     ops->enter = of.Enter;
     ops->leave = of.Leave;
+    ops->leave_products = of.Products;
   });
 }

@@ -192,3 +192,21 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
   PetscCall(VpCycleLeave(cycle, l, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscBool VpCycleHolds(VpCycle cycle)
+{
+  return (PetscBool)(!cycle->npartial && cycle->at[0].level->ops->leave_products);
+}
+
+PetscErrorCode VpCycleHold(VpCycle cycle, double scale, int n, const double *const y[], double products[])
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleRun(cycle, 0, PETSC_FALSE));
+  PetscCall(VpVectorLeaveProducts(cycle->at[0].x, VpLevelUndo(cycle->at[0].level, scale), n, y, products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleLeaveHeld(VpCycle cycle, PetscBool add, double scale, double *z)
+{
+  return VpCycleLeave(cycle, 0, add, scale, z);
+}

@@ -90,6 +90,9 @@ typedef struct {
   PetscErrorCode (*add_to_side)(const VpView *, int side, PetscBool value, const VpPlaces *, const double *given, double *b);
   /* y = A x on own cells, and *energy = the sum of x y, of this rank and on the host. NULL: as fast by apply() and a product of vectors */
   PetscErrorCode (*apply_energy)(const VpView *, const void *x, VpGhosts, void *y, double *energy);
+  /* sums[n] = the inner products of vectors y[n] with what leave() writes, of this rank and on the host; n is 1 or 2. NULL: as fast by
+     leave() and products of vectors */
+  PetscErrorCode (*leave_products)(const VpView *, double scale, const void *x, int n, const double *const y[], double sums[]);
 } VpOps;
 
 /* The making of a metric. Each of these begins with the results of those before it. */

@@ -59,6 +59,21 @@ PetscErrorCode VpVectorLeave(VpVector v, PetscBool add, double scale, double *z)
   return LeaveBy(v, OuterView(v->level), add, scale, z);
 }
 
+PetscErrorCode VpVectorLeaveProducts(VpVector v, double scale, int n, const double *const y[], double sums[])
+{
+  const VpView *view = OuterView(v->level);
+  const void   *values;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(v->level->ops->leave_products(view, scale, values, n, y, sums));
+  PetscCall(VpLogFlops(v->level->backend, VpTransferFlops(view, view->nown) + 2. * n * view->nown * (double)VpLevelValues(v->level)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, n, MPI_DOUBLE, MPI_SUM, v->level->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the view without the map of the outer vectors */
 static VpView WithoutMap(VpLevel level)
 {

@@ -93,6 +93,9 @@ typedef struct {
 PetscErrorCode VpVectorEnterResidual(VpVector, const VpOuterResidual *, PetscReal *norm2);
 /* z = scale v (add: z += scale v). */
 PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
+/* sums[n] = the inner products of outer vectors y[n], n = 1 or 2, with what leaves, over all ranks. Requires: the level has
+   leave_products() */
+PetscErrorCode VpVectorLeaveProducts(VpVector, double scale, int n, const double *const y[], double sums[]);
 /* the same for vectors of the boxes where outer ones are of mapped cells; the basis is the outer one */
 PetscErrorCode VpVectorEnterBoxes(VpVector, double scale, const double *r);
 PetscErrorCode VpVectorLeaveBoxes(VpVector, double *z);

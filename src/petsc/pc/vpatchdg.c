@@ -124,6 +124,21 @@ static PetscErrorCode SolveCycle(PC pc, PetscBool transpose, PetscBool add, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool HoldsCycle(PC pc)
+{
+  return VpCycleHolds(PCVPatchDGData(pc)->cycle);
+}
+
+static PetscErrorCode HoldCycle(PC pc, PetscReal scale, int n, const double *const y[], double products[])
+{
+  return VpCycleHold(PCVPatchDGData(pc)->cycle, scale, n, y, products);
+}
+
+static PetscErrorCode LeaveHeldCycle(PC pc, PetscBool add, PetscReal scale, double *z)
+{
+  return VpCycleLeaveHeld(PCVPatchDGData(pc)->cycle, add, scale, z);
+}
+
 /* Makes the columns for the first block, and again for a block with more columns. */
 static PetscErrorCode GetColumns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
 {
@@ -149,6 +164,9 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .clear = ClearCycle,
                                 .begin = BeginCycle,
                                 .solve = SolveCycle,
+                                .holds = HoldsCycle,
+                                .hold = HoldCycle,
+                                .leave_held = LeaveHeldCycle,
                                 .prepare = PrepareCycle,
                                 .meet = PCVPatchDGMeet,
                                 .met = PCVPatchDGMet,

@@ -18,7 +18,7 @@ static PetscErrorCode ApplyInverse(PC pc, PetscBool transpose, Vec r, Vec z)
   return VpPCBaseData(pc)->continuous ? VpContinuousApply(pc, transpose, r, z) : VpPCBaseApplyCycle(pc, transpose, r, z);
 }
 
-static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
+PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
 {
   return ApplyInverse(pc, PETSC_FALSE, r, z);
 }

@@ -14,6 +14,10 @@ typedef struct {
   PetscErrorCode (*clear)(PC);
   PetscErrorCode (*begin)(PC, VpVector *r);                                                    /* *r: the vector that r will enter */
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
+  /* VpPCBaseHold() and VpPCBaseLeaveHeld() of what entered; NULL: it cannot be held */
+  PetscBool (*holds)(PC);
+  PetscErrorCode (*hold)(PC, PetscReal scale, int n, const double *const y[], double products[]);
+  PetscErrorCode (*leave_held)(PC, PetscBool add, PetscReal scale, double *z);
   PetscErrorCode (*adopt)(PC); /* makes `continuous` for a Pmat of a DM of another type, if the type can; NULL: it never can */
   /* The following are NULL if the type does not depend on the KSP. `prepare` precedes `build`. Ensures: an error if the type cannot be
      built. *later: the first application builds it */
@@ -150,8 +154,18 @@ PetscErrorCode VpConstantsWithout(PC, Vec r, Vec *rest);
 /* Given z = M r, sets the multiple of `one` in z to that in A^-1 r. With a singular Pmat this happens once at the end of a KSP's solve. */
 PetscErrorCode VpConstantsInvert(PC, Vec r, Vec z);
 
+/* pcbase.c: PCApply() of both types */
+PetscErrorCode VpPCBaseApply(PC, Vec r, Vec z);
 /* pcbase.c: z = M r without Jacobi steps and loose entries */
 PetscErrorCode VpPCBaseApplyCycle(PC, PetscBool transpose, Vec r, Vec z);
+
+/* held.c. M r may stay in the PC, so that a KSP passes over fewer vectors. Requires: VpPCBaseHolds(), which asks whether the PC is one of
+   ours, is built, and needs nothing but the cycle */
+PetscBool VpPCBaseHolds(PC);
+/* Holds M r. products[n]: of M r and vectors y[n]; n is 1 or 2 */
+PetscErrorCode VpPCBaseHold(PC, Vec r, PetscInt n, const Vec y[], PetscScalar products[]);
+/* z += scale M r; or z = scale M r, if not add */
+PetscErrorCode VpPCBaseLeaveHeld(PC, PetscBool add, PetscScalar scale, Vec z);
 
 /* continuous.c. Makes the continuous operator's data for the Pmat, and finds the DM's operator and the scale. */
 PetscErrorCode VpContinuousSetUp(PC, VpPmat *);
