@@ -44,13 +44,14 @@ static PetscBool NodesMeet(const Sides *s, int32_t cell, int side, int32_t beyon
   const double *own = NodesOf(s, cell), *other = NodesOf(s, beyond);
   double        lower[3], upper[3], size = 0, gap = 0;
 
-  VpMapBounds(s->map, cell, lower, upper);
-  for (int i = 0; i < dim; i++) size = PetscMax(size, upper[i] - lower[i]);
   for (int q = 0; q < VpFaceSize(n, dim); q++) {
     const double *X = own + NodeOn(side, n, q) * dim, *Y = other + NodeOn(VpTurnSide(side, turn), n, VpTurnPoint(n, turn, q)) * dim;
 
     for (int i = 0; i < dim; i++) gap = PetscMax(gap, fabs(X[i] - Y[i]));
   }
+  if (gap == 0) return PETSC_TRUE;
+  VpMapBounds(s->map, cell, lower, upper);
+  for (int i = 0; i < dim; i++) size = PetscMax(size, upper[i] - lower[i]);
   return (PetscBool)(gap <= 1e-9 * size);
 }
 
