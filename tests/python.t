@@ -23,7 +23,7 @@ is(`$python -c 'import json; print(sum(len(c.get("outputs", [])) for c in json.l
 # the package somewhere else, with nothing but what a wheel brought
 sub elsewhere {
   my ($site, $code) = @_;
-  my $full = $python =~ m{/} ? $python : `command -v $python` =~ s/\n//r;
+  my $full = $python =~ m{/} ? $python : `sh -c 'command -v $python'` =~ s/\n//r;
   return `cd / && env -u VPATCHDG_LIBRARY PYTHONPATH=$site $full -B -c '$code' 2>&1`;
 }
 my $works = 'import vpatchdg; print(vpatchdg.__file__, vpatchdg.create(dim=2, refine=2).getType())';
