@@ -63,15 +63,32 @@ static PetscErrorCode CreateMapped(PetscInt dim, PetscInt degree, PetscInt refin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define CYCLE "-pc_type vpatchdg -pc_vpatchdg_precision "
+
+/* Directions far beyond rounding errors do no harm, however small they are. */
+static PetscErrorCode steps_go_on_when_nothing_is_left(Problem *p)
+{
+  KSPConvergedReason reason;
+  PetscReal          residual;
+  PetscInt           its;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewKSP(p));
+  PetscCall(SolveWith(p, "-ksp_type vpatchdgfcg -ksp_norm_type none -ksp_max_it 120 " CYCLE "double", &residual, &its, &reason));
+  TapOk((PetscBool)(its == 120 && reason == KSP_CONVERGED_ITS && residual < 1e-11),
+        "steps_go_on_when_nothing_is_left: %" PetscInt_FMT ", %s, residual %.1e", its, KSPConvergedReasons[reason], (double)residual);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode with_cycles(void)
 {
-#define CYCLE "-pc_type vpatchdg -pc_vpatchdg_precision "
   Problem p;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
   PetscCall(steps_are_those_of_petsc(&p, "square", CYCLE "double", 0, 1e-5));
   PetscCall(steps_are_those_of_petsc(&p, "square, natural norm", CYCLE "double -ksp_norm_type natural", 0, 1e-5));
+  PetscCall(steps_go_on_when_nothing_is_left(&p));
   PetscCall(ProblemDestroy(&p));
   for (PetscInt dim = 2; dim <= 3; dim++) {
     PetscCall(CreateMapped(dim, 2, 5 - dim, &p));

@@ -205,8 +205,3 @@ PetscErrorCode VpCycleHold(VpCycle cycle, double scale, int n, const double *con
   PetscCall(VpVectorLeaveProducts(cycle->at[0].x, VpLevelUndo(cycle->at[0].level, scale), n, y, products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode VpCycleLeaveHeld(VpCycle cycle, PetscBool add, double scale, double *z)
-{
-  return VpCycleLeave(cycle, 0, add, scale, z);
-}

@@ -123,11 +123,12 @@ void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeat
 PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
 /* z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
-/* apply.c: the same in two steps: M r stays in the cycle, and its products with vectors y[n], n = 1 or 2, are known; then z = scale M r, or
-   z += scale M r. Both scales have the problem's exponent. Requires: VpCycleHolds() */
+/* apply.c: the finest level's cycle in two steps: M r stays in the cycle, and products[n] of scale M r with vectors y[n], n = 1 or 2, are
+   found; then VpCycleLeave(), as often as wanted. Requires: VpCycleHolds() */
 PetscBool      VpCycleHolds(VpCycle);
 PetscErrorCode VpCycleHold(VpCycle, double scale, int n, const double *const y[], double products[]);
-PetscErrorCode VpCycleLeaveHeld(VpCycle, PetscBool add, double scale, double *z);
+/* z = scale x of level l, on all leaves if l is the finest level of an adaptive mesh; add: z += scale x */
+PetscErrorCode VpCycleLeave(VpCycle, PetscInt l, PetscBool add, double scale, double *z);
 
 /* The cycle for several vectors (columns) at once. Requires: VpColumnsCan() */
 typedef struct VpColumns_ *VpColumns;

@@ -56,8 +56,6 @@ PetscErrorCode VpRecordedForget(const VpBackend *, VpRecorded *);
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and returns their number */
 /* x of level l = M b by the cycle from level l down */
 PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
-/* z = scale x of level l, on all leaves if l is the finest level of an adaptive mesh; add: z += scale x */
-PetscErrorCode VpCycleLeave(VpCycle, PetscInt l, PetscBool add, double scale, double *z);
 
 /* hierarchy.c: creates the cycle on n copies of the base's meshes. It shares the base's coarse solver, so the base must outlive it.
    Requires: VpColumnsCan() */

@@ -136,7 +136,7 @@ static PetscErrorCode HoldCycle(PC pc, PetscReal scale, int n, const double *con
 
 static PetscErrorCode LeaveHeldCycle(PC pc, PetscBool add, PetscReal scale, double *z)
 {
-  return VpCycleLeaveHeld(PCVPatchDGData(pc)->cycle, add, scale, z);
+  return VpCycleLeave(PCVPatchDGData(pc)->cycle, 0, add, scale, z);
 }
 
 /* Makes the columns for the first block, and again for a block with more columns. */
