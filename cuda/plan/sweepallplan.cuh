@@ -104,7 +104,7 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device,
-     and unless patches that are not common are large: from degree 5 on in 3D the kernels of grouped patches take half of their time. */
+     and unless patches that are not common are large: from degree 5 on in 3D the kernels of grouped patches are faster. */
   static bool Pays(int blocks, int resident, bool others)
   {
     return 3 * blocks <= 2 * resident && !(others && DIM == 3 && N >= LARGE);
