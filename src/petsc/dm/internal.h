@@ -105,12 +105,19 @@ PetscErrorCode DMVPatchDGCheckMapAgrees(DM); /* Ensures: an error on all ranks u
 /* map.c: sets the map by the nodes of a lattice's places. place [n], node [n][(order+1)^dim][dim]: those that this rank gives, x fastest */
 PetscErrorCode DMVPatchDGSetMapLattice(DM, const PetscInt lattice[3], int order, PetscInt n, const PetscInt place[],
                                        const PetscReal node[]);
-/* degree of the map's polynomials */
-static inline PetscInt DMVPatchDGMapDegree(DM dm)
+/* degree of the nodes that users give and get */
+static inline PetscInt DMVPatchDGNodeDegree(DM dm)
 {
   const DM_VPatchDG *dg = dm->data;
 
   return dg->map_degree ? dg->map_degree : dg->degree;
+}
+/* degree of the map's polynomials. The coordinates of a mesh are polynomials already: those of a higher degree would be the same. */
+static inline PetscInt DMVPatchDGMapDegree(DM dm)
+{
+  const VpMapSettings *map = &((const DM_VPatchDG *)dm->data)->map;
+
+  return map->by == VP_MAP_LATTICE ? PetscMin(map->order, DMVPatchDGNodeDegree(dm)) : DMVPatchDGNodeDegree(dm);
 }
 /* mapmesh.c: gives the mesh the DM's map, unless it has one or cells are boxes. from: the mesh that was refined or coarsened, or NULL.
    The metric (DMVPatchDGMakeMetric()) finds out whether det J is of one sign. Collective */

@@ -167,7 +167,7 @@ PetscErrorCode DMVPatchDGGetMapCoordinates(DM dm, Vec *nodes)
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetMapCoordinates()"));
   VpAssertPointer(nodes, 2);
   mesh = DMVPatchDGData(dm)->mesh;
-  degree = (int)DMVPatchDGMapDegree(dm);
+  degree = (int)DMVPatchDGNodeDegree(dm);
   each = VpMapNodes(mesh->dim, degree) * mesh->dim;
   for (int d = 0; d < 3; d++) n[d] = d < mesh->dim ? degree + 1 : 1;
   VpGaussLobatto(degree, x);
@@ -190,7 +190,10 @@ PetscErrorCode DMVPatchDGGetMapCoordinates(DM dm, Vec *nodes)
 
    Level: intermediate
 
-   Note:
+   Notes:
+   The coordinates that `DMConvert()` and `DMVPatchDGSetTrees()` give are polynomials on every cell. If their degree is lower, the map has
+   their degree: with a higher one it would be the same map, with more nodes.
+
    Curved boundaries need the degree of the functions for errors of full order: with degree 1 they are of second order. Where only inner
    cells are curved, degree 1 is as good or better.
 

@@ -96,7 +96,7 @@ static void FillHead(DM dm, PetscReal head[])
   head[CONTINUOUS] = (PetscReal)dg->continuous;
   head[GEOMETRY] = (PetscReal)dg->geometry;
   head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
-  head[MAP_DEGREE] = (PetscReal)dg->map_degree;
+  head[MAP_DEGREE] = (PetscReal)(dg->map.by == VP_MAP_LATTICE ? DMVPatchDGMapDegree(dm) : dg->map_degree); /* of the file's nodes */
   for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
   for (int d = 0; d < 3; d++) {
     head[GRID + d] = (PetscReal)dg->grid[d];
