@@ -179,6 +179,19 @@ static int64_t PositionOf(VpMesh mesh, int32_t cell)
   return VpLatticeEncode(mesh->geometry->lattice, mesh->geometry->box[cell], mesh->geometry->coord + 3 * (size_t)cell);
 }
 
+/* whether a cell is lower than its neighbours at a corner, and all of them are there: then the patch may be its own */
+static PetscBool MayBeLowest(VpMesh mesh, int32_t cell, int corner)
+{
+  const int64_t position = PositionOf(mesh, cell);
+
+  for (int d = 0; d < mesh->dim; d++) {
+    const int32_t next = VpMeshNeighbor(mesh, cell, 2 * d + (corner >> d & 1));
+
+    if (next < 0 || next >= mesh->nsweep || PositionOf(mesh, next) < position) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 /* the same for the patch at a corner of `lowest` where trees meet; there is none if another cell is lower */
 static void FindTreePatch(const Search *search, int32_t lowest, int corner, Patch *p)
 {
@@ -189,7 +202,7 @@ static void FindTreePatch(const Search *search, int32_t lowest, int corner, Patc
   VpStar        star;
 
   *p = (Patch){.cls = NONE};
-  if (!VpFindStar(&sides, lowest, corner, &star)) return;
+  if (!MayBeLowest(mesh, lowest, corner) || !VpFindStar(&sides, lowest, corner, &star)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     p->cell[i] = (int32_t)star.cell[i];
     p->frame[i] = star.frame[i];
