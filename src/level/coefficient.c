@@ -150,27 +150,6 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscReal VpLevelLargerBeyond(VpLevel level, int32_t cell, int side)
-{
-  const int32_t  next = level->problem.apart.volume ? VpMeshNeighbor(level->mesh, cell, side) : -1;
-  const int32_t *box = level->mesh->geometry->box;
-
-  return next >= 0 && box[next] != box[cell]
-           ? PetscLog2Real(VpProblemVolume(&level->problem, next) / VpProblemVolume(&level->problem, cell))
-           : 0;
-}
-
-PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
-{
-  const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
-  const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
-
-  if (next >= 0) return VpLevelCoefficient(level, next, VpMeshSideBeyond(level->mesh, cell, side) / 2);
-  if (next != VP_LEVEL_END) return 0;
-  if (!level->beyond || level->beyond[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
-  return level->scale * level->beyond[at];
-}
-
 /* VpLoopRange: the least coefficient of two cells that touch in a point (3D: along an edge), over the most of both cells between them */
 static void FindCrossing(const void *context, int32_t first, int32_t last, double most[])
 {
@@ -560,7 +539,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *means, const Pet
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge((size_t)fine->nsweep * w, &local));
-  PetscCall(PetscArraycpy(local, a, fine->nown * w));
+  VpLoopCopy(local, a, fine->nown * w * sizeof(*local));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
   VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, means, local, coarse, contrast});
   PetscCall(PetscFree(local));

@@ -128,15 +128,31 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 {
   return level->uniform[d] > 0 ? level->uniform[d] : level->scale * VpProblemCoefficient(&level->problem, cell, d);
 }
-/* coefficient.c: 2^exponent a of the cell beyond a side, also at the level's end; 0 at a boundary or a side that hangs. At the level's end
-   it is the cell's own number if this rank does not know the coarser cell's. Requires: the cell is in [0, nsweep) */
-PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
+/* 2^exponent a of the cell beyond a side, also at the level's end; 0 at a boundary or a side that hangs. At the level's end it is the
+   cell's own number if this rank does not know the coarser cell's. Requires: the cell is in [0, nsweep) */
+static inline PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
+{
+  const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
+  const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
+
+  if (next >= 0) return VpLevelCoefficient(level, next, VpMeshSideBeyond(level->mesh, cell, side) / 2);
+  if (next != VP_LEVEL_END) return 0;
+  if (!level->beyond || level->beyond[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
+  return level->scale * level->beyond[at];
+}
 /* coefficient.c: *most = the largest ratio of cells that touch in a point or along an edge alone and of the cells between them. Of trees
    with turned sides it is 0. Collective. Requires: the mesh is not adaptive */
 PetscErrorCode VpLevelCrossing(VpLevel, PetscReal *most);
-/* coefficient.c: octaves by which the volume of the cell beyond a side is larger than that of the cell (VpLineKey). Only sides between
-   trees weigh by volumes: inside of a tree neighbours have about one volume. */
-PetscReal VpLevelLargerBeyond(VpLevel, int32_t cell, int side);
+/* octaves by which the volume of the cell beyond a side is larger than that of the cell (VpLineKey). Only sides between trees weigh by
+   volumes: inside of a tree neighbours have about one volume. */
+static inline PetscReal VpLevelLargerBeyond(VpLevel level, int32_t cell, int side)
+{
+  const int32_t  next = level->problem.apart.volume ? VpMeshNeighbor(level->mesh, cell, side) : -1;
+  const int32_t *box = level->mesh->geometry->box;
+
+  if (next < 0 || box[next] == box[cell]) return 0;
+  return PetscLog2Real(VpProblemVolume(&level->problem, next) / VpProblemVolume(&level->problem, cell));
+}
 /* alpha of a cell's side beyond which is a boundary, as relative to a of the cell; 0 at other sides */
 static inline PetscReal VpLevelAlpha(VpLevel level, int32_t cell, int side, int32_t beyond)
 {

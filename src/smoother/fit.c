@@ -7,11 +7,14 @@ enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that the key of a patch's
 
 void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *to)
 {
-  const int dim = level->mesh->dim;
+  const int32_t *box = level->mesh->geometry->box;
+  const int      dim = level->mesh->dim;
 
   to->dim = dim;
   to->tensor = level->problem.tensor;
+  to->robin = to->weighs = PETSC_FALSE;
   for (int c = 0; c < 1 << dim; c++) {
+    to->weighs = (PetscBool)(to->weighs || box[cell[c]] != box[cell[0]]);
     for (int d = 0; d < dim; d++) {
       const int       side = VpFrameSide(frame ? frame[c] : 0, 2 * d + (c >> d & 1));
       const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], side);
@@ -21,6 +24,8 @@ void VpPatchCoefficientGet(VpLevel level, const int32_t cell[], const uint8_t fr
       to->a[c][d] = VpLevelCoefficient(level, cell[c], side / 2);
       to->beyond[c][d] = next > 0 ? next : robin > 0 ? -robin : to->a[c][d];
       to->larger[c][d] = larger;
+      to->robin = (PetscBool)(to->robin || to->beyond[c][d] < 0);
+      to->weighs = (PetscBool)(to->weighs || larger != 0);
       if (next > 0 && larger != 0) to->beyond[c][d] *= exp2(larger);
     }
   }
@@ -82,10 +87,24 @@ double VpPatchReaction(VpLevel level, const int32_t cell[], const VpFit *fit)
 /* whether there is a number a alpha at all of the patch's cells on a side */
 static PetscBool IsRobin(const VpPatchCoefficient *of, int side)
 {
-  PetscBool robin = PETSC_TRUE;
+  PetscBool robin = of->robin;
 
-  for (int c = 0; c < 1 << of->dim; c++) robin = (PetscBool)(robin && ((c >> side / 2 & 1) != side % 2 || of->beyond[c][side / 2] < 0));
+  for (int c = 0; c < 1 << of->dim && robin; c++)
+    robin = (PetscBool)(robin && ((c >> side / 2 & 1) != side % 2 || of->beyond[c][side / 2] < 0));
   return robin;
+}
+
+/* product[c][d] = VpFitProduct() to rounding, with two powers per direction */
+static void FindProducts(int dim, const VpFit *fit, double product[VP_PATCH_CELLS][3])
+{
+  for (int c = 0; c < 1 << dim; c++)
+    for (int d = 0; d < dim; d++) product[c][d] = 1;
+  for (int e = 0; e < dim; e++) {
+    const double own = fit->step[e], mass = own + fit->skew[e], factor[2] = {exp2(fabs(own) / VP_STEPS), exp2(fabs(mass) / VP_STEPS)};
+
+    for (int c = 0; c < 1 << dim; c++)
+      for (int d = 0; d < dim; d++) product[c][d] *= (c >> e & 1) == ((e == d ? own : mass) > 0) ? factor[e != d] : 1;
+  }
 }
 
 /* Sets the face factors. They follow jumps beyond the patch, so that much softer or stiffer neighbours look like neither a Neumann nor a
@@ -93,7 +112,9 @@ static PetscBool IsRobin(const VpPatchCoefficient *of, int side)
 static void FitFaces(const VpPatchCoefficient *of, const double sigma[3], int grain, VpFit *fit)
 {
   const int dim = of->dim;
+  double    product[VP_PATCH_CELLS][3];
 
+  FindProducts(dim, fit, product);
   for (int side = 0; side < 2 * dim; side++) {
     const int       d = side / 2;
     const PetscBool robin = IsRobin(of, side);
@@ -101,9 +122,10 @@ static void FitFaces(const VpPatchCoefficient *of, const double sigma[3], int gr
     double          largest = 0;
 
     for (int c = 0; c < 1 << dim; c++) {
-      const double a = of->a[c][d], beyond = of->beyond[c][d], mean = robin ? -beyond : beyond < 0 ? a : VpHarmonicMean(a, beyond);
+      const double a = of->a[c][d], beyond = of->beyond[c][d];
 
-      if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
+      if ((c >> d & 1) != side % 2) continue;
+      largest = PetscMax(largest, (robin ? -beyond : beyond < 0 ? a : VpHarmonicMean(a, beyond)) / product[c][d]);
     }
     fit->face[d][side % 2] = ClampTo(RoundTo(log2(largest / sigma[d]), unit), MOST_FACE);
   }
@@ -145,7 +167,7 @@ static double MeanInside(VpLevel level, const int32_t cell[], const uint8_t fram
 
 void VpPatchVolumes(VpLevel level, const int32_t cell[], const uint8_t frame[], const VpPatchCoefficient *of, VpFit *fit)
 {
-  for (int d = 0; d < of->dim && level->problem.apart.volume; d++) {
+  for (int d = 0; d < of->dim && of->weighs && level->problem.apart.volume; d++) {
     fit->larger[d][0] = LargerSteps(MeanLarger(of, d, 0));
     fit->larger[d][2] = LargerSteps(MeanInside(level, cell, frame, d));
     fit->larger[d][3] = (int16_t)(fit->larger[d][2] + LargerSteps(MeanLarger(of, d, 1)));
@@ -175,14 +197,14 @@ static double RoundSlope(double slope, int grain)
    the latter, but patches that are stiffer than A leave too much of the error. */
 static double ScaleOfProduct(int dim, const double log[VP_PATCH_CELLS], int d, const Slope slope[3], const VpFit *fit)
 {
-  double most = -PETSC_MAX_REAL, mean = 0;
+  double most = -PETSC_MAX_REAL, mean = 0; /* of the product's logarithms: half of the cells have a step, and the others have 0 */
 
+  for (int e = 0; e < dim; e++) mean += fabs(fit->step[e] + (e == d ? 0 : fit->skew[e])) / (2 * VP_STEPS);
   for (int c = 0; c < 1 << dim; c++) {
     double rest = log[c];
 
     for (int e = 0; e < dim; e++) rest -= (c >> e & 1 ? 0.5 : -0.5) * (e == d ? slope[e].own : slope[e].mass);
     most = PetscMax(most, rest);
-    mean += LogProduct(dim, fit, c, d) / (1 << dim);
   }
   return exp2(most - mean);
 }

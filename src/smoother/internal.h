@@ -28,6 +28,8 @@ typedef struct {
   int       dim, tensor; /* as of VpProblem */
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
   PetscReal larger[VP_PATCH_CELLS][3]; /* by how many octaves the cells beyond the patch are larger than its own */
+  PetscBool robin;                     /* A number of `beyond` is -a alpha. */
+  PetscBool weighs;                    /* Cells of several trees are in the patch or beyond it: else their volumes are alike. */
 } VpPatchCoefficient;
 /* frame: of the cells, NULL: 0 */
 void   VpPatchCoefficientGet(VpLevel, const int32_t cell[], const uint8_t frame[], VpPatchCoefficient *);
