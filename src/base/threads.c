@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fewer than LEAST_ITEMS items are not worth the start of a thread. Several pieces per thread balance the load. More than MOST_THREADS
-   threads would wait for memory. A user may ask for MOST_GIVEN threads. */
-enum { LEAST_ITEMS = 4096, PIECES_PER_THREAD = 4, MOST_THREADS = 32, MOST_GIVEN = 256 };
+/* Fewer than LEAST_ITEMS items are not worth the start of a thread. Several pieces per thread balance the load, also where other
+   programs take a core for a while. More than MOST_THREADS threads would wait for memory. A user may ask for MOST_GIVEN threads. */
+enum { LEAST_ITEMS = 4096, PIECES_PER_THREAD = 16, MOST_THREADS = 32, MOST_GIVEN = 256 };
 
 int VpThreads = 1;
 
@@ -101,10 +101,11 @@ int32_t VpLoopSum(int32_t pieces, int32_t count[])
   return sum;
 }
 
+/* A loop of few pieces has all threads, too: OpenMP ends the threads that a loop leaves out, and the next one would start them again. */
 static void RunLoop(int32_t n, int32_t pieces, VpLoopBody body, void *context)
 {
 #ifdef _OPENMP
-  #pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
+  #pragma omp parallel for schedule(dynamic, 1) num_threads(VpThreads) if (pieces > 1)
 #endif
   for (int32_t i = 0; i < pieces; i++) body(context, i, FindStart(n, pieces, i), FindStart(n, pieces, i + 1));
 }
@@ -170,4 +171,23 @@ void VpLoopCopy(void *to, const void *from, size_t bytes)
   const int32_t pages = (int32_t)((bytes + PAGE - 1) / PAGE);
 
   RunLoop(pages, CountPieces(pages, LEAST_ITEMS / 16), CopyPages, &(Copy){(char *)to, (const char *)from, bytes});
+}
+
+typedef struct {
+  double       *to;
+  const double *from;
+  size_t        width, stride;
+} Rows;
+
+static void TakeRows(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Rows *r = (const Rows *)context;
+
+  for (size_t i = (size_t)first; i < (size_t)last; i++)
+    for (size_t k = 0; k < r->width; k++) r->to[i * r->width + k] = r->from[i * r->stride + k];
+}
+
+void VpLoopTake(double *to, size_t width, const double *from, size_t stride, int32_t n)
+{
+  VpLoop(n, TakeRows, &(Rows){to, from, width, stride});
 }

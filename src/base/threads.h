@@ -23,5 +23,7 @@ typedef void (*VpLoopRange)(const void *context, int32_t first, int32_t last, do
 void VpLoopMost(int32_t n, VpLoopRange find, const void *context, int count, double most[]);
 /* Copies bytes in threads. */
 void VpLoopCopy(void *to, const void *from, size_t bytes);
+/* to [n][width] = the first numbers of the rows of `from` [n][stride], in threads. stride 0: all rows are the first one */
+void VpLoopTake(double *to, size_t width, const double *from, size_t stride, int32_t n);
 /* count[piece] = sum of the counts of the pieces before it; returns the sum of all counts */
 int32_t VpLoopSum(int32_t pieces, int32_t count[]);

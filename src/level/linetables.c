@@ -339,6 +339,7 @@ static PetscErrorCode PlaceParts(VpLevel level, const PetscReal h[3])
 {
   const VpProblem *problem = &level->problem;
   const VpDomain   domain = level->mesh->geometry->domain;
+  const size_t     width = (size_t)VpProblemWidth(problem);
   const double     k = problem->degree;
   VpLineParts     *parts = &level->view.parts;
   double          *condition, *volume;
@@ -360,7 +361,7 @@ static PetscErrorCode PlaceParts(VpLevel level, const PetscReal h[3])
   PetscCall(PetscFree(condition));
   if (!level->view.weighed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(level->view.nlocal + 1, &volume));
-  for (int32_t cell = 0; cell < level->view.nlocal; cell++) volume[cell] = VpProblemVolume(problem, cell);
+  VpLoopTake(volume, 1, problem->coefficient + width - 1, width, level->view.nlocal);
   PetscCall(VpArraysPlaceReals(&level->arrays, volume, (size_t)level->view.nlocal, "volumes of cells", &parts->volume));
   PetscCall(PetscFree(volume));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -88,7 +88,7 @@ static PetscErrorCode SetPenalties(VpMetricWork *mk, double sums[2])
   int32_t      n = 0, *list;
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mk->mesh->nown; cell++) mk->penalty[cell] = mk->problem->penalty;
+  VpLoopTake(mk->penalty, 1, &mk->problem->penalty, 0, mk->mesh->nown);
   PetscCall(ListCells(mk, &n, &list));
   PetscCall(PetscMalloc4(SOME * G, &some.G, SOME * H, &some.H, SOME, &some.penalty,
                          (size_t)VpLoopHeavyPieces(SOME) * VpMetricScratch(mk->dim, mk->n), &some.scratch));

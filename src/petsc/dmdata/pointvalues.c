@@ -219,12 +219,13 @@ static PetscErrorCode FindParts(DM dm, const VpPointFunction *f, const double ce
 /* *values = the problem's own numbers of cells */
 static PetscErrorCode TakeNumbers(VpMesh mesh, const VpProblem *problem, const double **values)
 {
-  const size_t width = (size_t)VpProblemWidth(problem);
-  double      *v;
+  const size_t    width = (size_t)VpProblemDirections(problem), stride = (size_t)VpProblemWidth(problem);
+  const PetscReal one = 1;
+  double         *v;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)mesh->nown * width + 1, &v));
-  for (size_t i = 0; i < (size_t)mesh->nown * width; i++) v[i] = VpProblemCoefficient(problem, (int32_t)(i / width), (int)(i % width));
+  PetscCall(VpMallocLarge((size_t)mesh->nown * width + 1, &v));
+  VpLoopTake(v, width, problem->coefficient ? problem->coefficient : &one, problem->coefficient ? stride : 0, mesh->nown);
   *values = v;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -391,8 +392,7 @@ static PetscErrorCode TakeMeans(VpMesh mesh, PetscBool scalar, VpProblem *proble
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge((size_t)mesh->nown * (size_t)width + 1, &mean));
-  for (size_t cell = 0; cell < (size_t)mesh->nown; cell++)
-    for (int d = 0; d < width; d++) mean[cell * (size_t)width + (size_t)d] = problem->metric->mean[cell * (size_t)mesh->dim + (size_t)d];
+  VpLoopTake(mean, (size_t)width, problem->metric->mean, (size_t)mesh->dim, mesh->nown);
   problem->coefficient = mean;
   problem->tensor = scalar ? 0 : mesh->dim;
   PetscFunctionReturn(PETSC_SUCCESS);
