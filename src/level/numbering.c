@@ -75,10 +75,11 @@ enum { SOME = 32768, LATELY = 256 }; /* samples whose keys are made at a time; t
 /* keys of some samples */
 typedef struct {
   const VpNumbering *numbering;
-  const int32_t     *item;  /* [samples] */
-  size_t             words; /* of a key and its item of the dictionary */
-  uint64_t          *made;  /* [samples][width][words] */
-  int32_t           *same;  /* [samples][width] an earlier number that has the same key, or -1 */
+  const int32_t     *item;   /* [samples] */
+  size_t             words;  /* of a key and its item of the dictionary */
+  uint64_t          *made;   /* [samples][width][words] */
+  int32_t           *same;   /* [samples][width] an earlier number that has the same key, or -1 */
+  int32_t           *number; /* [samples][width] where this is -1: the number of the key in the dictionary, or -1 */
 } Keys;
 
 static void MakeKeys(void *context, int32_t piece, int32_t first, int32_t last)
@@ -97,11 +98,13 @@ static void MakeKeys(void *context, int32_t piece, int32_t first, int32_t last)
     for (int w = 0; w < numbering->dictionary->words; w++) mixed = (mixed ^ word[w]) * 0x9E3779B97F4A7C15u;
     near = &lately[mixed >> 56];
     keys->same[i] = *near >= 0 && !memcmp(keys->made + keys->words * (size_t)*near, word, bytes) ? *near : -1;
-    if (keys->same[i] < 0) *near = i;
+    if (keys->same[i] >= 0) continue;
+    *near = i;
+    keys->number[i] = VpDictionaryFind(numbering->dictionary, word);
   }
 }
 
-/* Sets number [samples][width] by their keys: threads make them, and one adds those that differ to the dictionary. */
+/* Sets number [samples][width] by their keys: threads make them and look for them in the dictionary, and one adds those that it lacks. */
 static PetscErrorCode NumberByKeys(const VpNumbering *numbering, int32_t samples, const int32_t item[], int32_t number[])
 {
   const int32_t width = numbering->width, most = PetscMin(samples, SOME) * width;
@@ -114,12 +117,13 @@ static PetscErrorCode NumberByKeys(const VpNumbering *numbering, int32_t samples
     const int32_t some = PetscMin(SOME, samples - at);
 
     keys.item = item + at;
+    keys.number = number;
     VpLoopHeavy(some, MakeKeys, &keys);
     for (int32_t i = 0; i < some * width; i++) {
       const uint64_t *word = keys.made + keys.words * (size_t)i;
 
       if (keys.same[i] >= 0) number[i] = number[keys.same[i]];
-      else PetscCall(VpDictionaryAdd(numbering->dictionary, word, word + numbering->dictionary->words, &number[i]));
+      else if (number[i] < 0) PetscCall(VpDictionaryAdd(numbering->dictionary, word, word + numbering->dictionary->words, &number[i]));
     }
   }
   PetscCall(PetscFree2(keys.made, keys.same));
