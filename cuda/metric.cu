@@ -127,23 +127,40 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
       (S::many && f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
 }
 
+/* Finds the sides beyond turned ones, and gives the own cells among them the numbers of ghosts, from first on. side [n]: turned sides;
+   list [n]: 0 for those that have no own cell beyond */
+static __global__ void LinkTurnedSides(const uint8_t *turn, const int32_t *side, int32_t n, int nside, int32_t nown, int32_t first,
+                                       int32_t *neighbor, int32_t *list)
+{
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i >= n) return;
+  const int32_t at = side[i], beyond = neighbor[at];
+  const bool    own = beyond >= 0 && beyond < nown;
+
+  list[i] = own ? beyond * nside + VpTurnSide(at % nside, turn[at]) : 0;
+  if (own) neighbor[at] = first + i;
+}
+
 static PetscErrorCode FillTurnPlan(const VpView *view, size_t traces, TurnPlan *plan)
 {
-  const size_t         nside = 2 * (size_t)view->dim, count = (size_t)view->nown * nside;
-  std::vector<int32_t> neighbor((size_t)view->nsweep * nside), list;
+  const size_t         nside = 2 * (size_t)view->dim, count = (size_t)view->nown * nside, numbers = (size_t)view->nsweep * nside;
+  std::vector<int32_t> side;
   std::vector<uint8_t> turn(count);
+  VpArray              sides;
 
   PetscFunctionBegin;
-  PetscCall(VpCudaFetch(view->neighbor, neighbor.size() * sizeof(int32_t), neighbor.data()));
   PetscCall(VpCudaFetch(view->turn, count, turn.data()));
-  for (size_t i = 0; i < count; i++) {
-    if (!turn[i] || neighbor[i] < 0 || neighbor[i] >= view->nown) continue;
-    list.push_back((int32_t)(neighbor[i] * nside + VpTurnSide((int)(i % nside), turn[i])));
-    neighbor[i] = view->nlocal + plan->n++;
-  }
-  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "turned sides", &plan->list));
-  PetscCall(VpCudaPlace(neighbor.data(), neighbor.size() * sizeof(int32_t), "neighbors", &plan->neighbor));
-  PetscCall(VpCudaAlloc(PetscMax(list.size(), 1) * traces, "traces of turned sides", &plan->traces.p));
+  for (size_t i = 0; i < count; i++)
+    if (turn[i]) side.push_back((int32_t)i);
+  plan->n = (int32_t)side.size();
+  PetscCall(VpCudaPlace(side.data(), side.size() * sizeof(int32_t), "turned sides", &sides));
+  PetscCall(VpCudaAlloc((side.size() + 1) * sizeof(int32_t), "turned sides", &plan->list.p));
+  PetscCall(VpCudaAlloc(numbers * sizeof(int32_t), "neighbors", &plan->neighbor.p));
+  PetscCall(VpBackendCuda.copy(view->neighbor, numbers * sizeof(int32_t), plan->neighbor.p));
+  PetscCall(VpCudaLaunch("turned sides", LinkTurnedSides, {VpBlocks(plan->n, 256), 256}, view->turn, (const int32_t *)sides.p, plan->n,
+                         (int)nside, view->nown, view->nlocal, (int32_t *)plan->neighbor.p, (int32_t *)plan->list.p));
+  PetscCall(VpCudaAlloc((side.size() + 1) * traces, "traces of turned sides", &plan->traces.p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,7 @@ extern "C" {
 }
 #include <cstring>
 
-enum { STAGE = 16 << 20, ITEM = 64 }; /* bytes of a buffer; least bytes that a thread copies */
+enum { STAGE = 16 << 20, LEAST = 1 << 20, ITEM = 64 }; /* bytes of a buffer; of the smallest large array; that a thread copies at least */
 
 static struct {
   char       *host;
@@ -94,7 +94,7 @@ static PetscErrorCode FetchStaged(const char *p, size_t bytes, char *host)
 
 PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
 {
-  bool staged = VpThreads > 1 && bytes > STAGE;
+  bool staged = VpThreads > 1 && bytes > LEAST;
 
   PetscFunctionBegin;
   if (staged) PetscCall(OpenStage(&staged));
@@ -108,7 +108,7 @@ PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
 
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *p)
 {
-  bool staged = VpThreads > 1 && bytes > STAGE;
+  bool staged = VpThreads > 1 && bytes > LEAST;
 
   PetscFunctionBegin;
   if (staged) PetscCall(OpenStage(&staged));
