@@ -109,8 +109,9 @@ struct SweepKernels {
   };
 
   /* SweepCommon() works on common patches, those at boundaries on the second stream. SweepGrouped() works on groups, those that are not
-     their own mirror images on the second stream. of(list): the residual of a list's patches */
-  template <class Of>
+     their own mirror images on the second stream. of(list): the residual of a list's patches; BOUNDARY: whether common patches may be at
+     boundaries */
+  template <bool BOUNDARY, class Of>
   static PetscErrorCode SweepCommon(const LikeWork &like, Of of)
   {
     auto launch = [&](const auto &boundary, const PatchList &list, cudaStream_t stream) {
@@ -122,7 +123,8 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     if (!like.c) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(launch(like.c->boundary, like.plan.boundary, like.side));
+    if constexpr (BOUNDARY && !SweepSetup<T, N>::groups_boundary) PetscCall(launch(like.c->boundary, like.plan.boundary, like.side));
+    else PetscCheck(!like.plan.boundary.n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Common patches at boundaries are not grouped");
     PetscCall(launch(NoBoundary(), like.plan.inside, VpCudaStream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -146,12 +148,13 @@ struct SweepKernels {
     PetscCall(launch(std::false_type(), VpCudaStream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  template <bool ADDS, class Of>
+  /* ONE: the coefficient is the same everywhere. Otherwise patches replace values only if they are SELECT_REPLACEABLE. */
+  template <bool ONE, class Of>
   static PetscErrorCode ReplaceValues(const LikeWork &like, Of of)
   {
     PetscFunctionBegin;
-    PetscCall(SweepCommon(like, of));
-    PetscCall(SweepGrouped<ADDS>(like, like.plan.replace, of));
+    PetscCall(SweepCommon<ONE>(like, of));
+    PetscCall(SweepGrouped<ONE>(like, like.plan.replace, of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* Works on patches that are not alike. */
@@ -174,7 +177,7 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     PetscCall(like.setup.Plans().correct.Get(&own, [&](CorrectTables<T, N> *to) { return CorrectSetup<T, N>(like.setup).Fill(to); }));
-    PetscCall(SweepCommon(like, of));
+    PetscCall(SweepCommon<true>(like, of));
     if (one) PetscCall(SweepOthers(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
     else PetscCall(SweepGrouped<false>(like, like.plan.own, of));
     PetscFunctionReturn(PETSC_SUCCESS);

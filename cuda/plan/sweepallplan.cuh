@@ -8,7 +8,10 @@ namespace vpatchdg::patch {
 template <class T, int DIM, int N>
 struct SweepAllSetup {
   typedef StagesLayout<T, DIM, N> Layout;
-  enum { LARGE = 6 };
+
+  /* Whether one launch may have patches that are not common. As measured, from degree 5 on in 3D the kernels of grouped patches are
+     faster. */
+  static constexpr bool takes_others = DIM == 2 || N < 6;
 
   const VpView       *view;
   SweepAllPlan<T, N> *plan;
@@ -103,36 +106,43 @@ struct SweepAllSetup {
     *blocks *= processors;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device,
-     and unless patches that are not common are large: from degree 5 on in 3D the kernels of grouped patches are faster. */
-  static bool Pays(int blocks, int resident, bool others)
+  /* The same for a launch with or without others, of which there may be turned ones; 0: there is no such kernel. */
+  PetscErrorCode ResidentWith(bool others, int *blocks) const
   {
-    return 3 * blocks <= 2 * resident && !(others && DIM == 3 && N >= LARGE);
+    PetscFunctionBegin;
+    *blocks = 0;
+    if (!others) {
+      if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(blocks));
+    } else if constexpr (takes_others) PetscCall(view->turn ? Resident<TURNED_OTHERS>(blocks) : Resident<OTHERS>(blocks));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device. */
+  static bool Pays(int blocks, int resident)
+  {
+    return 3 * blocks <= 2 * resident;
   }
   /* *could = whether one launch might pay: whether it does if all patches are of the kind that takes the least shared memory */
   PetscErrorCode CouldPay(bool *could) const
   {
-    int resident[2] = {0, 0}, most = 0;
+    int resident[2], most = 0;
 
     PetscFunctionBegin;
-    PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident[1]) : Resident<OTHERS>(&resident[1]));
-    if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident[0]));
+    for (int others = 0; others < 2; others++) PetscCall(ResidentWith(others, &resident[others]));
     for (const VpStep *color : step) most = PetscMax(most, VpBlocks(Count(color), Layout::patches));
-    *could = Pays(most, PetscMax(resident[0], resident[1]), false);
+    *could = Pays(most, PetscMax(resident[0], resident[1]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode CountBlocks()
   {
-    int resident = 0, most = 0;
+    int resident, most = 0;
 
     PetscFunctionBegin;
     for (int i = 0; i < plan->stages.n; i++) {
       const SweepStage &s = plan->stages.stage[i];
       most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], Layout::patches) + VpBlocks(s.other[1] - s.other[0], Layout::patches));
     }
-    if (plan->others) PetscCall(view->turn ? Resident<TURNED_OTHERS>(&resident) : Resident<OTHERS>(&resident));
-    else if constexpr (DIM == 3) PetscCall(Resident<NO_OTHERS>(&resident));
-    plan->blocks = Pays(most, resident, plan->others > 0) ? most : 0;
+    PetscCall(ResidentWith(plan->others > 0, &resident));
+    plan->blocks = Pays(most, resident) ? most : 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -276,9 +286,12 @@ static PetscErrorCode SweepAll(const VpView *view, const VpStep *all, VpGhosts g
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArrive(ghosts));
-  if (plan->others && view->turn) PetscCall((LaunchStages<T, DIM, N, TURNED_OTHERS>(plan, view, all->count, b, x, did)));
-  else if (plan->others) PetscCall((LaunchStages<T, DIM, N, OTHERS>(plan, view, all->count, b, x, did)));
-  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, NO_OTHERS>(plan, view, all->count, b, x, did)));
+  if (!plan->others) {
+    if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, NO_OTHERS>(plan, view, all->count, b, x, did)));
+  } else if constexpr (SweepAllSetup<T, DIM, N>::takes_others) {
+    if (view->turn) PetscCall((LaunchStages<T, DIM, N, TURNED_OTHERS>(plan, view, all->count, b, x, did)));
+    else PetscCall((LaunchStages<T, DIM, N, OTHERS>(plan, view, all->count, b, x, did)));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::patch
