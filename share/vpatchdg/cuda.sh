@@ -76,8 +76,9 @@ find_cuda() {
   [ -n "$arch" ] || without_cuda "$nvcc does not know the architecture 80"
   [ -n "$nvcc" ] || return
   cuda_nvcc="$nvcc -ccbin $cxx"
-  # where mpi.h is; machine code for every architecture; the last one's PTX for GPUs to come
-  cuda_cflags="$petsc_cflags $(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
+  # no complex numbers, for which PETSc includes Thrust, half of what a small file compiles; where mpi.h is; machine code for every
+  # architecture; the last one's PTX for GPUs to come
+  cuda_cflags="-DPETSC_SKIP_COMPLEX $petsc_cflags $(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
   for a in $arch; do cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=sm_$a"; done
   cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=compute_$a"
   for dir in $(paths LIBRARIES | sed 's/-L//g'); do
