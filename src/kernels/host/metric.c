@@ -10,7 +10,7 @@ INLINE void TakeFluxes(const VpMetricView *m, const int n, const int single, con
   const REAL  *S = affine ? m->affine + (size_t)at * (size_t)VpMetricAffine(DIM, m->components) : NULL;
 
   ROLL_CELL (int r = 0; r < CellRows(n); r++) {
-    if (!affine || m->cell) FetchNumbers(single, m->cell, first + (size_t)(stored + r * each), each);
+    if (!affine || m->cell) FetchNumbers(single, m->cell, first + (size_t)(Later(n) * stored + r * each), each);
     UNROLL (int c = 0; c < Vectors(n); c++) {
       const int i = r * Vectors(n) + c;
       V         s[DIM];
@@ -69,8 +69,9 @@ INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int3
     Traces        end[SIDES];
     SideNumbers   s;
 
+    FetchSides(m, NumberOf(m, cell + Later(n)), 0, SIDES);
     LoadScaled(m, n, at, x + (size_t)(cell - first) * (size_t)Power(n), z);
-    UNROLL (int d = 0; d < DIM; d++) TakeEnds(T, n, d, z, end + 2 * d);
+    UNROLL (int d = 0; d < DIM; d++) TakeEnds(T, n, d, 0, 2, z, end + 2 * d);
     ROLL_CELL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
       FindSideNumbers(m, n, at, side, &s);
       TakeFlux(T, n, IsFull(m), &s, end[side]);
@@ -83,14 +84,12 @@ INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int3
 INLINE void FindSideTraces(const VpMetricView *m, const Tables *T, const int n, int32_t cell, int side, const REAL *x, Traces t)
 {
   Cell        z;
-  Traces      end[2];
   SideNumbers s;
 
   LoadScaled(m, n, NumberOf(m, cell), x + (size_t)cell * (size_t)Power(n), z);
-  TakeEnds(T, n, side / 2, z, end);
   FindSideNumbers(m, n, NumberOf(m, cell), side, &s);
-  TakeFlux(T, n, IsFull(m), &s, end[side % 2]);
-  memcpy(t, end[side % 2], sizeof(Traces));
+  TakeEnd(T, n, side, z, t);
+  TakeFlux(T, n, IsFull(m), &s, t);
 }
 
 /* A x on the cells [first, last), whose traces are in the view. Those of other own cells are found when they are needed: on the whole mesh
@@ -197,6 +196,22 @@ INLINE void SubtractFrom(const int n, const REAL *cell, V v[])
   }
 }
 
+/* Prefetches what makes the traces of own cells beyond a piece that are beside a cell. */
+INLINE void FetchBeyond(const Piece *piece, const int n, int32_t cell)
+{
+  const VpMetricView *m = &piece->view->metric;
+
+  for (int side = 0; side < SIDES; side++) {
+    const int32_t next = piece->view->neighbor[(size_t)cell * SIDES + (size_t)side];
+
+    if (next >= 0 && next < piece->view->nown && (next < piece->first || next >= piece->last)) {
+      Fetch(piece->x + (size_t)next * (size_t)Power(n), Power(n));
+      if (m->factor) FetchNumbers(m->precision == VP_SINGLE, m->factor, (size_t)NumberOf(m, next) * (size_t)Power(n), Power(n));
+      FetchSides(m, NumberOf(m, next), VpTurnSide(side, TurnOf(piece->view, cell, side)), 1);
+    }
+  }
+}
+
 /* y = A x, or b - A x, on the cells [first, last) of a piece; y begins with cell `first` */
 INLINE void ApplyToPiece(const Piece *piece, const int n, int32_t first, int32_t last, const REAL *b, REAL *y)
 {
@@ -207,6 +222,9 @@ INLINE void ApplyToPiece(const Piece *piece, const int n, int32_t first, int32_t
     const int32_t at = NumberOf(m, cell);
     const size_t  own = (size_t)cell * (size_t)Power(n);
 
+    FetchSides(m, NumberOf(m, cell + Later(n)), 0, SIDES);
+    Fetch(m->beyond + (size_t)NumberOf(m, cell + Later(n)) * (size_t)(SIDES * FaceOf(n)), SIDES * FaceOf(n));
+    if (!HasAllTraces(m)) FetchBeyond(piece, n, PetscMin(cell + 1, last - 1));
     LoadScaled(m, n, at, piece->x + own, z);
     TakeCellTerms(m, piece->T, n, at, z, sum);
     UNROLL (int d = 0; d < DIM; d++) AddSideTerms(piece, n, cell, at, d, sum);
@@ -310,16 +328,16 @@ INLINE void ColumnCoarse(const Column *of, const int n, int32_t at, const int32_
   const VpMetricView *m = &of->view->metric;
   const VpFace       *face = &of->view->hang.face[at];
   const int           side = face->side, there = VpTurnSide(side, face->turn);
-  Traces              end[2], t, turned, whole = {{{0}}};
+  Traces              end, t, turned, whole = {{{0}}};
   Side                p, r, sigma, turnedsigma;
 
-  TakeEnds(of->T, n, side / 2, z, end);
+  TakeEnd(of->T, n, side, z, end);
   for (int i = 0; i < PARTS; i++) {
     SideNumbers s, other;
 
     FindPartNumbers(m, n, m->first[at] + i, &s);
     FindSigma(n, &s, sigma);
-    TakePart(of->T, n, IsFull(m), i, &s, end[side % 2], t);
+    TakePart(of->T, n, IsFull(m), i, &s, end, t);
     FindSideNumbers(m, n, NumberOf(m, beyond[i]), there, &other);
     for (int k = 0; k < 2; k++) TurnPoints(n, face->turn, t[k], turned[k]);
     TurnPoints(n, face->turn, sigma, turnedsigma);
@@ -336,20 +354,20 @@ INLINE void ColumnSide(const Column *of, const int n, int side, int32_t hangs, i
   static Traces       nothing;
   const VpMetricView *m = &of->view->metric;
   const int           turn = TurnOf(of->view, of->cell, side), there = VpTurnSide(side, turn);
-  Traces              end[2], turned;
+  Traces              end, turned;
   Side                p, r, sigma, turnedsigma;
   SideNumbers         s, other;
 
   FindSideNumbers(m, n, NumberOf(m, of->cell), side, &s);
   FindSigma(n, &s, sigma);
-  TakeEnds(of->T, n, side / 2, z, end);
-  TakeFlux(of->T, n, IsFull(m), &s, end[side % 2]);
+  TakeEnd(of->T, n, side, z, end);
+  TakeFlux(of->T, n, IsFull(m), &s, end);
   if (hangs >= 0) FindPartNumbers(m, n, m->first[hangs], &other);
   else if (beyond >= 0) FindSideNumbers(m, n, NumberOf(m, beyond), there, &other);
-  for (int k = 0; k < 2; k++) TurnPoints(n, turn, end[side % 2][k], turned[k]);
+  for (int k = 0; k < 2; k++) TurnPoints(n, turn, end[k], turned[k]);
   TurnPoints(n, turn, sigma, turnedsigma);
   if (beyond >= 0) ColumnBeyond(of, n, beyond, there, turnedsigma, &other, turned, hangs >= 0 ? of->view->hang.face[hangs].half : -1, to);
-  FaceForm(n, sigma, end[side % 2], nothing, p, r);
+  FaceForm(n, sigma, end, nothing, p, r);
   AddTests(of->T, n, IsFull(m), side, &s, p, r, sum);
 }
 

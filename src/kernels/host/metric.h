@@ -48,11 +48,6 @@ INLINE int SideRows(const int n)
   return Power(n) / (n * n);
 }
 
-/* Prefetches a part of a row that is `ahead` numbers farther on. */
-INLINE void FetchRow(const REAL *p, int n, int c, int ahead)
-{
-  if (c * W < n) __builtin_prefetch(p + c * W + ahead, 0, 2);
-}
 INLINE void LoadRows(const int n, const int rows, const REAL *p, V v[])
 {
   ROLL_SIDE (int r = 0; r < rows; r++) {
@@ -162,6 +157,12 @@ INLINE int32_t NumberOf(const VpMetricView *m, int32_t cell)
   return cell % m->period;
 }
 
+/* how many cells later numbers are needed that are prefetched now */
+INLINE int Later(const int n)
+{
+  return 1 + 512 / Power(n);
+}
+
 /* numbers [first, first + count) of an array of the metric. scratch: memory for them */
 INLINE const REAL *FindNumbers(const VpMetricView *m, const void *array, size_t first, int count, REAL scratch[])
 {
@@ -234,8 +235,15 @@ INLINE void LoadScaled(const VpMetricView *m, const int n, int32_t at, const REA
 typedef struct {
   const REAL *H[DIM], *beyond;
   REAL        penalty, scratch[DIM * FACE];
-  int         ahead; /* from here to H of the next cell */
 } SideNumbers;
+
+/* Prefetches H of `count` sides of a cell. */
+INLINE void FetchSides(const VpMetricView *m, int32_t at, int side, int count)
+{
+  const int each = (m->affine ? 1 : VpMetricRows(DIM, m->components)) * m->spread;
+
+  FetchNumbers(m->precision == VP_SINGLE, m->side, ((size_t)at * SIDES + (size_t)side) * (size_t)each, count * each);
+}
 
 INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int side, SideNumbers *s)
 {
@@ -246,8 +254,6 @@ INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int 
 
   s->beyond = m->beyond + item * (size_t)size;
   s->penalty = m->penalty[at];
-  s->ahead = SIDES * each;
-  if (m->precision == VP_SINGLE) FetchNumbers(1, m->side, (item + SIDES) * (size_t)each, each);
   for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
   if (m->spread == size && stored == rows) return;
   for (int r = 0; r < rows; r++) {
@@ -268,7 +274,6 @@ INLINE void FindPartNumbers(const VpMetricView *m, const int n, int32_t part, Si
   for (int r = 0; r < DIM; r++) s->H[r] = r < rows ? H + r * size : NULL;
   s->beyond = H + rows * size;
   s->penalty = 0;
-  s->ahead = (rows + 1) * size;
 }
 
 INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
@@ -279,25 +284,30 @@ INLINE void FindSigma(const int n, const SideNumbers *s, V sigma[])
   }
 }
 
-INLINE void TakeEndsX(const Tables *T, const int n, const V z[], Traces end[2])
+INLINE void TakeEndsX(const Tables *T, const int n, const int first, const int count, const V z[], Traces end[])
 {
-  ROLL_SIDE (int i = 0; i < SideRows(n) * Vectors(n); i++) end[0][0][i] = end[0][1][i] = end[1][0][i] = end[1][1][i] = (V){0};
   ROLL_CELL (int r = 0; r < CellRows(n); r++) {
     const REAL *x = (const REAL *)(z + r * Vectors(n));
     Ends        e = x[0] * T->ends[0];
 
     UNROLL (int i = 1; i < n; i++) e += x[i] * T->ends[i];
-    for (int i = 0; i < 4; i++) ((REAL *)end[i / 2][i % 2])[LaneOf(n, r)] = e[i];
+    for (int i = 0; i < 2 * count; i++) ((REAL *)end[i / 2][i % 2])[LaneOf(n, r)] = e[2 * first + i];
   }
 }
 
-/* values and outward slopes of z on both sides in direction d */
-INLINE void TakeEnds(const Tables *T, const int n, const int d, const V z[], Traces end[2])
+/* values and outward slopes of z on the sides [first, first + count) in direction d */
+INLINE void TakeEnds(const Tables *T, const int n, const int d, const int first, const int count, const V z[], Traces end[])
 {
-  const int stride = DIM == 3 && d == 2 ? n : 1;
+  const int   stride = DIM == 3 && d == 2 ? n : 1;
+  const REAL *row = T->end + 2 * first * n;
 
   if (d == 0) {
-    TakeEndsX(T, n, z, end);
+    UNROLL (int e = 0; e < count; e++) {
+      UNROLL (int k = 0; k < 2; k++) {
+        ROLL_SIDE (int i = 0; i < SideRows(n) * Vectors(n); i++) end[e][k][i] = (V){0};
+      }
+    }
+    TakeEndsX(T, n, first, count, z, end);
     return;
   }
   ROLL_SIDE (int line = 0; line < SideRows(n); line++) {
@@ -306,27 +316,30 @@ INLINE void TakeEnds(const Tables *T, const int n, const int d, const V z[], Tra
     UNROLL (int c = 0; c < Vectors(n); c++) {
       V sum[4];
 
-      UNROLL (int e = 0; e < 4; e++) sum[e] = T->end[e * n] * z[start * Vectors(n) + c];
+      UNROLL (int e = 0; e < 2 * count; e++) sum[e] = row[e * n] * z[start * Vectors(n) + c];
       UNROLL (int i = 1; i < n; i++) {
-        UNROLL (int e = 0; e < 4; e++) sum[e] += T->end[e * n + i] * z[(start + i * stride) * Vectors(n) + c];
+        UNROLL (int e = 0; e < 2 * count; e++) sum[e] += row[e * n + i] * z[(start + i * stride) * Vectors(n) + c];
       }
-      UNROLL (int e = 0; e < 4; e++) end[e / 2][e % 2][line * Vectors(n) + c] = sum[e];
+      UNROLL (int e = 0; e < 2 * count; e++) end[e / 2][e % 2][line * Vectors(n) + c] = sum[e];
     }
   }
 }
+/* the same on one side */
+INLINE void TakeEnd(const Tables *T, const int n, int side, const V z[], Traces end)
+{
+  TakeEnds(T, n, side / 2, side % 2, 1, z, (Traces *)end);
+}
 
-/* to += H from, at the points of a side. Prefetches H of the next cell, `ahead` numbers farther on. */
-INLINE void AddTimes(const int n, const REAL *H, int ahead, const V from[], V to[])
+/* to += H from, at the points of a side */
+INLINE void AddTimes(const int n, const REAL *H, const V from[], V to[])
 {
   ROLL_SIDE (int r = 0; r < SideRows(n); r++) {
-    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
     UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] += LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
   }
 }
-INLINE void Multiply(const int n, const REAL *H, int ahead, const V from[], V to[])
+INLINE void Multiply(const int n, const REAL *H, const V from[], V to[])
 {
   ROLL_SIDE (int r = 0; r < SideRows(n); r++) {
-    UNROLL (int c = 0; c < Vectors(n); c++) FetchRow(H + r * n, n, c, ahead);
     UNROLL (int c = 0; c < Vectors(n); c++) to[r * Vectors(n) + c] = LoadRow(H + r * n, n, c) * from[r * Vectors(n) + c];
   }
 }
@@ -336,10 +349,10 @@ INLINE void TakeFlux(const Tables *T, const int n, const int full, const SideNum
 {
   Side along;
 
-  Multiply(n, s->H[0], s->ahead, t[1], t[1]);
+  Multiply(n, s->H[0], t[1], t[1]);
   for (int e = 1; e < DIM && full; e++) {
     Contract(n, SideRows(n), e - 1, 0, 0, &T->slope, t[0], along);
-    AddTimes(n, s->H[e], s->ahead, along, t[1]);
+    AddTimes(n, s->H[e], along, t[1]);
   }
 }
 
@@ -349,10 +362,10 @@ INLINE void TakeFluxAdjoint(const Tables *T, const int n, const int full, const 
   for (int e = 1; e < DIM && full; e++) {
     Side along;
 
-    Multiply(n, s->H[e], s->ahead, r, along);
+    Multiply(n, s->H[e], r, along);
     Contract(n, SideRows(n), e - 1, 1, 1, &T->slope, along, p);
   }
-  Multiply(n, s->H[0], s->ahead, r, r);
+  Multiply(n, s->H[0], r, r);
 }
 
 INLINE void AddEndsX(const Tables *T, const int n, const int first, const int count, const Side p[], const Side q[], V y[])
@@ -418,7 +431,6 @@ INLINE void SideForm(const int n, const SideNumbers *s, const REAL *own, const R
       const V   sigma = LoadRow(s->beyond + at, n, c) + s->penalty * LoadRow(s->H[0] + at, n, c);
       const V   jump = LoadRow(own + at, n, c) - LoadRow(other + at, n, c);
 
-      FetchRow(s->beyond + at, n, c, SIDES * size);
       p[row * Vectors(n) + c] = sigma * jump - (LoadRow(own + size + at, n, c) - LoadRow(other + size + at, n, c)) / 2;
       r[row * Vectors(n) + c] = -jump / 2;
     }

@@ -53,16 +53,16 @@ INLINE void FindPartTraces(const VpView *view, const Tables *T, const int n, int
   const int           fine = f->kind == VP_FACE_FINE, side = fine ? VpTurnSide(f->side, f->turn) : f->side;
   const int32_t       cell = f->cell[fine];
   Cell                z;
-  Traces              end[2], t;
+  Traces              end, t;
   SideNumbers         s;
 
   LoadScaled(m, n, NumberOf(m, cell), CellAt(view, n, cell, x, ghost), z);
-  TakeEnds(T, n, side / 2, z, end);
+  TakeEnd(T, n, side, z, end);
   for (int i = 0; i < (fine ? 1 : PARTS); i++) {
     const int32_t part = m->first[face] + i;
 
     FindPartNumbers(m, n, part, &s);
-    TakePart(T, n, IsFull(m), fine ? f->half : i, &s, end[side % 2], t);
+    TakePart(T, n, IsFull(m), fine ? f->half : i, &s, end, t);
     StoreTraces(n, t, m->parted + (size_t)part * 2 * (size_t)FaceOf(n));
   }
 }
