@@ -192,8 +192,9 @@ run: say-cuda $(shared) $(BUILD)/bin/poisson
 list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests)); do \
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/support/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
-# as many files at once as make has jobs, 8 at most; what is installed by the tests is what was built
-jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(filter -j,$(MAKEFLAGS)),8,1)); echo $$((n < 8 ? n : 8)))
+# With several jobs one file more than make has jobs, 8 at most: programs wait while MPI starts them. What is installed by the tests is what was
+# built.
+jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(filter -j,$(MAKEFLAGS)),8,1)); echo $$((n == 1 ? 1 : n < 8 ? n + 1 : 8)))
 # T="cycle mesh.2 docs": cycle.c on all its numbers of ranks, mesh.c on 2, docs.t; without T all
 chosen     = $(filter $(addprefix $(BUILD)/tests/,$(T) $(basename $(T))),$(tests))
 scripts    = $(if $(EMULATE),,$(filter $(if $(T),$(T:%=tests/%.t),%),$(wildcard tests/*.t)))
