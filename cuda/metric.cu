@@ -280,7 +280,7 @@ static PetscErrorCode OfView(const VpView *view, F f)
 {
   PetscErrorCode error = PETSC_SUCCESS;
 
-  VpCudaForKind<Metric>(VP_DOUBLE, view->dim, view->n - 1, [&](auto of) { error = f(of); });
+  VpCudaForDim<Metric, double>(view->dim, view->n - 1, [&](auto of) { error = f(of); });
   return error;
 }
 
@@ -302,7 +302,7 @@ PetscErrorCode VpCudaMetricUnpack(const VpView *view, int32_t n, const int32_t *
 void VpCudaMetricOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   if (precision == VP_DOUBLE)
-    VpCudaForKind<Metric>(precision, dim, degree, [ops](auto of) {
+    VpCudaForDim<Metric, double>(dim, degree, [ops](auto of) {
       ops->add_to_side = of.ToSide;
       ops->apply_energy = of.ApplyEnergy;
     });

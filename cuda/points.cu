@@ -136,8 +136,6 @@ __global__ void ProbeCells(const __grid_constant__ Roots roots, int32_t count, c
 
 template <class T, int DIM, int N>
 struct Points {
-  typedef T Real;
-
   /* Calls f(integral_constant Q), where Q is the grid's number of points per direction if there are kernels for it, else 0. */
   template <class F>
   static PetscErrorCode ForGrid(const VpGrid *grid, F f)
@@ -259,13 +257,12 @@ struct Points {
 
 void VpCudaPointsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Points>(precision, dim, degree, [ops](auto of) {
-    if constexpr (sizeof(typename decltype(of)::Real) == sizeof(double)) {
+  if (precision == VP_DOUBLE)
+    VpCudaForDim<Points, double>(dim, degree, [ops](auto of) {
       ops->coordinates = of.Coordinates;
       ops->evaluate = of.Evaluate;
       ops->integrate = of.Integrate;
       ops->distance = of.Distance;
       ops->probe = of.Probe;
-    }
-  });
+    });
 }

@@ -315,14 +315,11 @@ void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 #endif
 void VP_SWEEP(int dim, int degree, VpOps *ops)
 {
-  auto fill = [ops](auto of) {
+  VpCudaForDim<vpatchdg::patch::SweepKernels, VP_REAL>(dim, degree, [ops](auto of) {
     ops->prepare_patches = of.PreparePatches;
     ops->sweep = of.SweepColor;
     ops->sweep_all = of.SweepAtOnce;
     ops->settle = of.SettleBuffers;
     ops->current = of.PackCurrent;
-  };
-
-  if (dim == 2) VpCudaForDegree<vpatchdg::patch::SweepKernels, VP_REAL, 2>(degree, fill);
-  else VpCudaForDegree<vpatchdg::patch::SweepKernels, VP_REAL, 3>(degree, fill);
+  });
 }

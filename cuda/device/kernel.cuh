@@ -111,13 +111,18 @@ void VpCudaForDegree(int degree, F f)
   }
 }
 
+template <template <class, int, int> class Of, class T, class F>
+void VpCudaForDim(int dim, int degree, F f)
+{
+  if (dim == 2) VpCudaForDegree<Of, T, 2>(degree, f);
+  else VpCudaForDegree<Of, T, 3>(degree, f);
+}
+
 template <template <class, int, int> class Of, class F>
 void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 {
-  if (precision == VP_SINGLE && dim == 2) VpCudaForDegree<Of, float, 2>(degree, f);
-  else if (precision == VP_SINGLE) VpCudaForDegree<Of, float, 3>(degree, f);
-  else if (dim == 2) VpCudaForDegree<Of, double, 2>(degree, f);
-  else VpCudaForDegree<Of, double, 3>(degree, f);
+  if (precision == VP_SINGLE) VpCudaForDim<Of, float>(dim, degree, f);
+  else VpCudaForDim<Of, double>(dim, degree, f);
 }
 
 /* Each function fills the slots that its file has kernels for. */
