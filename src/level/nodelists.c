@@ -94,12 +94,7 @@ static int32_t NumberOf(const Lists *w, PetscInt entry)
 
   if (entry < 0) return -1;
   if (entry >= w->first && entry < w->last) return w->own[entry - w->first];
-  while (high - low > 1) {
-    const PetscInt middle = (low + high) / 2;
-
-    if (w->other[middle] <= entry) low = middle;
-    else high = middle;
-  }
+  VP_BISECT(low, high, middle, w->other[middle] <= entry);
   return (int32_t)(low < w->nbelow ? low : low + w->nused);
 }
 

@@ -53,12 +53,7 @@ static int32_t LastUpTo(const VpCurvePosition start[], int32_t n, VpCurvePositio
 {
   int32_t low = 0, high = n;
 
-  while (high - low > 1) {
-    const int32_t middle = low + (high - low) / 2;
-
-    if (VpCurveIsBefore(p, start[middle])) high = middle;
-    else low = middle;
-  }
+  VP_BISECT(low, high, middle, !VpCurveIsBefore(p, start[middle]));
   return low;
 }
 

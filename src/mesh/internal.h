@@ -52,12 +52,7 @@ static inline int64_t VpLatticeStart(VpLattice L, int32_t box)
 /* the last i in [low, high) with start[i] <= position, or low. Requires: start[] ascends */
 static inline int32_t VpLastStart(const int64_t start[], int32_t low, int32_t high, int64_t position)
 {
-  while (high - low > 1) {
-    const int32_t middle = low + (high - low) / 2;
-
-    if (start[middle] <= position) low = middle;
-    else high = middle;
-  }
+  VP_BISECT(low, high, middle, start[middle] <= position);
   return low;
 }
 

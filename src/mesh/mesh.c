@@ -6,12 +6,7 @@ PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
 {
   PetscMPIInt low = 0, high = size;
 
-  while (high - low > 1) {
-    const PetscMPIInt middle = low + (high - low) / 2;
-
-    if (starts[middle] <= cell) low = middle;
-    else high = middle;
-  }
+  VP_BISECT(low, high, middle, starts[middle] <= cell);
   return low;
 }
 

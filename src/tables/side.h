@@ -1,5 +1,6 @@
 /* What lies beyond a side of a cell or of a patch. */
 #pragma once
+#include "../base/bisect.h"
 #include <stdint.h>
 
 typedef enum {
@@ -87,15 +88,10 @@ typedef struct {
 /* index of the first of n faces whose cell is not less than `cell`. Requires: the faces' cells ascend */
 static inline int32_t VpFirstFace(int32_t n, const VpFace face[], int32_t cell)
 {
-  int32_t low = 0, high = n;
+  int32_t below = -1, high = n;
 
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-
-    if (face[middle].cell[0] < cell) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  VP_BISECT(below, high, middle, face[middle].cell[0] < cell);
+  return below + 1;
 }
 /* the index of a cell's side among the faces, which are in the order of cells and sides. Requires: it is one of them */
 static inline int32_t VpFaceAt(int32_t n, const VpFace face[], int32_t cell, int side)

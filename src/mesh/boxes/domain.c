@@ -23,12 +23,7 @@ static int32_t KnotOf(const Grid *g, int d, PetscReal x)
 {
   int32_t low = 0, high = g->nknot[d];
 
-  while (high - low > 1) {
-    const int32_t middle = low + (high - low) / 2;
-
-    if (g->knot[d][middle] <= x) low = middle;
-    else high = middle;
-  }
+  VP_BISECT(low, high, middle, g->knot[d][middle] <= x);
   return low;
 }
 

@@ -375,13 +375,10 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
 
 int32_t VpPatchesFirstMixed(const VpPatches *patches, int32_t first, int32_t last)
 {
-  while (first < last) {
-    const int32_t middle = first + (last - first) / 2;
+  int32_t before = first - 1;
 
-    if (patches->mixed[middle]) last = middle;
-    else first = middle + 1;
-  }
-  return first;
+  VP_BISECT(before, last, middle, !patches->mixed[middle]);
+  return before + 1;
 }
 
 int VpMeshSeams(VpMesh mesh)

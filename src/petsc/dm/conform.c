@@ -141,15 +141,10 @@ static PetscErrorCode GatherVertices(MPI_Comm comm, Search *s)
 /* the number of coordinates in ascending order that are less than x */
 static PetscInt CountBelow(PetscInt n, const PetscReal along[], PetscReal x)
 {
-  PetscInt low = 0, high = n;
+  PetscInt below = -1, high = n;
 
-  while (low < high) {
-    const PetscInt middle = low + (high - low) / 2;
-
-    if (along[middle] < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  VP_BISECT(below, high, middle, along[middle] < x);
+  return below + 1;
 }
 
 /* a vertex inside of the edge from a to b, or -1 */

@@ -60,12 +60,7 @@ PetscInt VpUserCellAt(const VpUserGrid *grid, int d, PetscReal x)
 {
   PetscInt lower = 0, upper = grid->n[d];
 
-  while (upper - lower > 1) {
-    const PetscInt middle = (lower + upper) / 2;
-
-    if (x < grid->face[d][middle]) upper = middle;
-    else lower = middle;
-  }
+  VP_BISECT(lower, upper, middle, !(x < grid->face[d][middle]));
   return lower;
 }
 

@@ -26,15 +26,10 @@ static void FindCell(const Filling *w, PetscInt cell, PetscInt at[3])
 
   VpGeometryBounds(w->mesh->geometry, (int32_t)cell, lower, size);
   for (int d = 0; d < w->s->dim; d++) {
-    const PetscReal middle = lower[d] + size[d] / (w->c->wide ? 4 : 2); /* of the first cell between points */
+    const PetscReal x = lower[d] + size[d] / (w->c->wide ? 4 : 2); /* middle of the first cell between points */
     PetscInt        low = 0, high = w->c->ncell[d];
 
-    while (high - low > 1) {
-      const PetscInt i = (low + high) / 2;
-
-      if (w->c->face[d][i] <= middle) low = i;
-      else high = i;
-    }
+    VP_BISECT(low, high, middle, w->c->face[d][middle] <= x);
     at[d] = low - w->c->shift[d];
   }
 }
