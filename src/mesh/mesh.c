@@ -193,6 +193,23 @@ PetscErrorCode VpMeshGetEnds(VpMesh mesh, int32_t *n, const int32_t **end)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMeshListEnds(VpMesh mesh, VpGivenKind given, int side, int32_t *n, int32_t **list)
+{
+  const int32_t *end;
+  int32_t        ends;
+
+  PetscFunctionBegin;
+  PetscCall(VpMeshGetEnds(mesh, &ends, &end));
+  PetscCall(PetscMalloc1(ends + 1, list));
+  *n = 0;
+  for (int32_t i = 0; i < ends; i++) {
+    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[end[i]]);
+
+    if (end[i] % (2 * mesh->dim) == side && VpConditions[kind].given == given) (*list)[(*n)++] = end[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
 {
   PetscFunctionBegin;

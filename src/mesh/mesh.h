@@ -481,6 +481,8 @@ PetscErrorCode VpOverlapDestroy(VpOverlap *);
 PetscErrorCode VpMeshSetSides(VpMesh); /* shared, sf[VP_GHOST_SIDE]: made at the first call */
 /* *end [*n] = the own sides at the domain's boundary, 2 dim cell + side, ascending; made at the first call */
 PetscErrorCode VpMeshGetEnds(VpMesh, int32_t *n, const int32_t **end);
+/* *list [*n] = those with this number of a side where such data is given, 2 dim cell + side; freed by the caller */
+PetscErrorCode VpMeshListEnds(VpMesh, VpGivenKind, int side, int32_t *n, int32_t **list);
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i the cells [starts[i], starts[i + 1]). VpMeshGather gives equal pieces to `ranks` of
    the ranks, which are evenly spaced. */

@@ -21,25 +21,6 @@ PetscErrorCode VpMoveBlocks(const VpMetricWork *mk, VpBlocks b, PetscBool put, d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *list = the sides with one number, 2 dim cell + side, where `given` is given */
-static PetscErrorCode ListSides(const VpMetricWork *mk, VpGivenKind given, int side, int32_t *n, int32_t **list)
-{
-  const VpMesh   mesh = mk->mesh;
-  const int32_t *end;
-  int32_t        ends;
-
-  PetscFunctionBegin;
-  PetscCall(VpMeshGetEnds(mesh, &ends, &end));
-  PetscCall(PetscMalloc1(ends + 1, list));
-  *n = 0;
-  for (int32_t i = 0; i < ends; i++) {
-    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[end[i]]);
-
-    if (end[i] % (2 * mk->dim) == side && VpIsCondition(kind) && VpConditions[kind].given == given) (*list)[(*n)++] = end[i];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Keeps row d of G on all sides where values or fluxes are given, before it is weighed. */
 PetscErrorCode VpKeepOutflow(VpMetricWork *mk)
 {
@@ -50,7 +31,7 @@ PetscErrorCode VpKeepOutflow(VpMetricWork *mk)
 
   PetscFunctionBegin;
   for (int i = 0; i < 4 * mk->dim; i++) {
-    PetscCall(ListSides(mk, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2, &n[i], &list[i]));
+    PetscCall(VpMeshListEnds(mk->mesh, i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2, &n[i], &list[i]));
     of.n += n[i];
   }
   PetscCall(PetscMalloc1(of.n + 1, &all));
@@ -104,7 +85,7 @@ static PetscErrorCode MakeFluxes(VpMetricWork *mk, int side, double sum[2])
   VpBlocks     of;
 
   PetscFunctionBegin;
-  PetscCall(ListSides(mk, VP_GIVEN_FLUX, side, &n, &list));
+  PetscCall(VpMeshListEnds(mk->mesh, VP_GIVEN_FLUX, side, &n, &list));
   mk->metric->nflux[side] = n;
   PetscCall(PetscMalloc1((size_t)n * face + 1, &mk->metric->flux[side]));
   PetscCall(PetscMalloc2((size_t)n * 2 * face, &seen, (size_t)n * face, &beyond));

@@ -18,25 +18,6 @@ PetscErrorCode VpFieldPlacesDestroy(struct VpFieldPlaces_ **geometry)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the cells of a set of sides. */
-static PetscErrorCode FindSides(VpMesh mesh, VpSet set, int32_t *count, int32_t **cell)
-{
-  const int      sides = 2 * mesh->dim;
-  const int32_t *end;
-  int32_t        ends;
-
-  PetscFunctionBegin;
-  PetscCall(VpMeshGetEnds(mesh, &ends, &end));
-  PetscCall(PetscMalloc1(ends + 1, cell));
-  *count = 0;
-  for (int32_t i = 0; i < ends; i++) {
-    const VpSide kind = VpDomainSide(mesh->geometry->domain, mesh->neighbor[end[i]]);
-
-    if (end[i] % sides == set.side && VpConditions[kind].given == set.given) (*cell)[(*count)++] = end[i] / sides;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PlaceBounds(VpMesh mesh, VpArrays *arrays, const int32_t list[], VpPlaces *places)
 {
   const int32_t n = places->n;
@@ -63,7 +44,8 @@ static PetscErrorCode PlacesCreate(VpMesh mesh, const VpBackend *backend, struct
     for (int side = 0; side < 2 * mesh->dim; side++) {
       VpPlaces *sides = &g->sides[k][side];
 
-      PetscCall(FindSides(mesh, (VpSet){(VpGivenKind)k, side}, &sides->n, &g->cell[k][side]));
+      PetscCall(VpMeshListEnds(mesh, (VpGivenKind)k, side, &sides->n, &g->cell[k][side]));
+      for (int32_t i = 0; i < sides->n; i++) g->cell[k][side][i] /= 2 * mesh->dim;
       if (VpIsDevice(backend) && sides->n) PetscCall(PlaceBounds(mesh, &g->arrays, g->cell[k][side], sides));
     }
   }
