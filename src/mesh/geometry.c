@@ -68,19 +68,18 @@ void VpGeometryEvaluate(VpGeometry g, int32_t cell, const int count[3], const do
   VpGeometryEvaluateGrid(g, cell, &grid, X, J);
 }
 
-void VpGeometryOverlap(VpGeometryCell cell, int n, const double point[], VpGeometryCell from, int first[3], VpMapGrid *grid)
+void VpGeometryOverlap(VpGeometryCell cell, int n, const double point[], const PetscReal from[6], int first[3], VpMapGrid *grid)
 {
   const int dim = cell.geometry->domain->dim;
-  PetscReal lower[3], size[3], low[3], width[3];
+  PetscReal low[3], width[3];
 
-  VpGeometryBounds(from.geometry, from.number, lower, size);
   VpGeometryBounds(cell.geometry, cell.number, low, width);
   for (int d = 0; d < 3; d++) {
     first[d] = 0;
     grid->count[d] = d >= dim;
     grid->x[d][0] = 0;
     for (int q = 0; q < n && d < dim; q++) {
-      const double xi = (low[d] + width[d] * point[q] - lower[d]) / size[d];
+      const double xi = (low[d] + width[d] * point[q] - from[d]) / from[3 + d];
 
       if (xi < -1e-9) first[d] = q + 1;
       else if (xi <= 1 + 1e-9) grid->x[d][grid->count[d]++] = xi;

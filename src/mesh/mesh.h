@@ -308,7 +308,7 @@ typedef struct {
   VpGeometry geometry;
   int32_t    number;
 } VpGeometryCell;
-void VpGeometryOverlap(VpGeometryCell cell, int n, const double point[], VpGeometryCell from, int first[3], VpMapGrid *);
+void VpGeometryOverlap(VpGeometryCell cell, int n, const double point[], const PetscReal from[6], int first[3], VpMapGrid *);
 /* the smallest box around a cell in physical space, for mapped ones around its nodes: lower, upper [dim] */
 void VpGeometryExtent(VpGeometry, int32_t cell, PetscReal lower[], PetscReal upper[]);
 /* the least size of a cell, its volume, the area of one of its sides */

@@ -3,15 +3,15 @@
 #include "../../base/memory.h"
 #include "../../base/threads.h"
 
-/* *all = the map with own cells and ghosts: n cells, which travel with this kind */
-static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap map, VpGhostKind kind, int32_t n, VpMap *all)
+/* *all = the map with own cells and ghosts */
+static PetscErrorCode GetGhostNodes(VpMesh mesh, VpMap map, VpMap *all)
 {
   const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
 
   PetscFunctionBegin;
-  PetscCall(VpMapCreate(map->dim, map->degree, n, all));
+  PetscCall(VpMapCreate(map->dim, map->degree, mesh->nsweep, all));
   PetscCall(PetscArraycpy((*all)->node, map->node, (size_t)mesh->nown * each));
-  PetscCall(VpMeshExchange(mesh, kind, each, MPI_DOUBLE, map->node, (*all)->node + (size_t)mesh->nown * each));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, each, MPI_DOUBLE, map->node, (*all)->node + (size_t)mesh->nown * each));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,31 +232,19 @@ PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
 typedef struct {
   VpMap     map;
   int32_t   cell;
-  PetscReal lower[3], size[3];
+  PetscReal bounds[6]; /* lower corner, size */
 } Source;
 
 /* Sets the nodes of a cell whose coordinates in the boxes lie in the source. */
 static void FillFrom(const Source *s, VpGeometry g, int32_t cell, VpMap map)
 {
-  const int        dim = map->dim, n = map->degree + 1;
-  const PetscReal *lower = s->lower, *size = s->size;
-  PetscReal        low[3], width[3];
-  VpMapGrid        grid;
-  double           x[3][VP_MAX_N], X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N],
-    *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
-  int first[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+  const int dim = map->dim, n = map->degree + 1;
+  VpMapGrid grid;
+  double    X[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], *node = map->node + (size_t)cell * (size_t)(VpMapNodes(dim, map->degree) * dim);
+  int       first[3];
 
-  VpGeometryBounds(g, cell, low, width);
-  for (int d = 0; d < dim; d++) {
-    count[d] = 0;
-    for (int q = 0; q < n; q++) {
-      const double xi = (low[d] + width[d] * map->point[q] - lower[d]) / size[d];
-
-      if (xi < -1e-9) first[d] = q + 1;
-      else if (xi <= 1 + 1e-9) x[d][count[d]++] = xi;
-    }
-  }
-  VpMapGridSet(s->map, count, (const double *const[]){x[0], x[1], x[2]}, &grid);
+  VpGeometryOverlap((VpGeometryCell){g, cell}, n, map->point, s->bounds, first, &grid);
+  VpMapGridSet(s->map, grid.count, (const double *const[]){grid.x[0], grid.x[1], grid.x[2]}, &grid);
   VpMapEvaluate(s->map, s->cell, &grid, X, NULL);
   for (int q = 0; q < grid.size; q++) {
     const int at = VpMapGridPlace(&grid, first, n, q);
@@ -281,8 +269,8 @@ static PetscErrorCode FillByOverlap(VpMesh from, VpMesh mesh, VpMap map)
       const VpOverlapCell *at = &o.cell[s.cell];
 
       for (int d = 0; d < map->dim; d++) {
-        s.size[d] = VpDomainWidth(mesh->geometry->domain, at->box, d) / (PetscReal)((int64_t)1 << at->depth);
-        s.lower[d] = mesh->geometry->domain->lower[3 * (size_t)at->box + d] + at->coord[d] * s.size[d];
+        s.bounds[3 + d] = VpDomainWidth(mesh->geometry->domain, at->box, d) / (PetscReal)((int64_t)1 << at->depth);
+        s.bounds[d] = mesh->geometry->domain->lower[3 * (size_t)at->box + d] + at->coord[d] * s.bounds[3 + d];
       }
       FillFrom(&s, mesh->geometry, c, map);
     }
@@ -301,7 +289,7 @@ PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
     s.map = from->geometry->map;
     for (int32_t c = 0; c < mesh->nown; c++) {
       s.cell = mesh->relation->parent[c];
-      VpGeometryBounds(from->geometry, s.cell, s.lower, s.size);
+      VpGeometryBounds(from->geometry, s.cell, s.bounds, s.bounds + 3);
       FillFrom(&s, mesh->geometry, c, map);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -312,11 +300,11 @@ PetscErrorCode DMVPatchDGFillByMesh(VpMesh from, VpMesh mesh, VpMap map)
     PetscCall(FillByOverlap(from, mesh, map));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(GetGhostNodes(from, from->geometry->map, VP_GHOST_SWEEP, from->nsweep, &s.map));
+  PetscCall(GetGhostNodes(from, from->geometry->map, &s.map));
   for (int32_t i = 0; i < mesh->nown << mesh->dim; i++) {
     s.cell = from->relation->child[i];
     if (s.cell < 0) continue;
-    VpGeometryBounds(from->geometry, s.cell, s.lower, s.size);
+    VpGeometryBounds(from->geometry, s.cell, s.bounds, s.bounds + 3);
     FillFrom(&s, mesh->geometry, i >> mesh->dim, map);
   }
   PetscCall(VpMapDestroy(&s.map));

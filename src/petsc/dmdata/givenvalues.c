@@ -136,10 +136,12 @@ static void MoveCell(struct VpMap_ *nodes, VpGeometryCell from, const double in[
 {
   const int n = nodes->degree + 1;
   double    value[6 * VP_MOST_POINTS];
+  PetscReal bounds[6];
   int       first[3];
   VpMapGrid grid;
 
-  VpGeometryOverlap(cell, n, nodes->point, from, first, &grid);
+  VpGeometryBounds(from.geometry, from.number, bounds, bounds + 3);
+  VpGeometryOverlap(cell, n, nodes->point, bounds, first, &grid);
   SetNodes(nodes, &grid);
   InterpolateValues(nodes, &grid, components, in, value);
   for (int q = 0; q < grid.size; q++) {
