@@ -230,6 +230,14 @@ static inline const VpHalvings *VpHalvingsOf(VpLattice L, int32_t box)
 {
   return &L->halvings[L->halvings_of ? L->halvings_of[box] : 0];
 }
+/* the directions in which a box has one cell, bit d for direction d */
+static inline int VpLatticeThin(VpLattice L, int32_t box)
+{
+  int thin = 0;
+
+  for (int d = 0; d < L->domain->dim; d++) thin |= (VpHalvingsOf(L, box)->bits[d] == 0) << d;
+  return thin;
+}
 /* the size in direction d of a box's cells */
 static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 {
@@ -301,9 +309,9 @@ void VpGeometryReference(VpGeometry, int32_t cell, const PetscReal x[], PetscRea
 void VpGeometryEvaluate(VpGeometry, int32_t cell, const int count[3], const double *const x[3], double X[], double J[]);
 /* the same at the points of a grid that VpMapGridSet() has set for the geometry's map, for many cells */
 void VpGeometryEvaluateGrid(VpGeometry, int32_t cell, const VpMapGrid *, double X[], double J[]);
-/* Sets grid->x and ->count to those of a cell's points that lie in a cell `from` of another mesh of the same boxes, in that cell's
-   coordinates. The cell's points are a tensor grid, point [n] in every direction; first: the number of the first one inside, by
-   direction */
+/* Sets grid->x and ->count to those of a cell's points that lie in a cell of another mesh of the same boxes, in that cell's coordinates.
+   from: its lower corner and its size. The cell's points are a tensor grid, point [n] in every direction; first: the number of the first
+   one inside, by direction */
 typedef struct {
   VpGeometry geometry;
   int32_t    number;

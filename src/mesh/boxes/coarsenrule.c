@@ -99,19 +99,10 @@ static PetscBool IsInPatch(VpDomain domain, int thin, int pairs, int32_t box)
   return PETSC_FALSE;
 }
 
-/* the directions in which a box has one cell */
-static int ThinIn(VpLattice L, int32_t box)
-{
-  int thin = 0;
-
-  for (int d = 0; d < L->domain->dim; d++) thin |= (VpHalvingsOf(L, box)->bits[d] == 0) << d;
-  return thin;
-}
-
 PetscBool VpEveryCellHasAPatch(VpLattice L)
 {
   for (int32_t b = 0; b < L->domain->nbox; b++) {
-    if (!IsInPatch(L->domain, ThinIn(L, b), -1, b)) return PETSC_FALSE;
+    if (!IsInPatch(L->domain, VpLatticeThin(L, b), -1, b)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -165,7 +156,7 @@ static PetscBool MayMerge(Rule *rule, int32_t box, int d)
   const PetscBool halves = (PetscBool)(BitsOf(rule, box, d) > 0);
   const int32_t   above = VpBoxBeyond(rule->domain, box, 2 * d + 1);
 
-  if (!IsInPatch(rule->domain, ThinIn(rule->fine, box) | 1 << d, halves ? -1 : d, box)) return PETSC_FALSE;
+  if (!IsInPatch(rule->domain, VpLatticeThin(rule->fine, box) | 1 << d, halves ? -1 : d, box)) return PETSC_FALSE;
   return (PetscBool)(halves || (HaveSameConditions(rule, box, above, d) && HaveSimilarCoefficients(rule, box, above)));
 }
 

@@ -41,15 +41,6 @@ static int DimensionOf(const Greedy *c, int site)
   return odd;
 }
 
-/* the directions in which a tree has one cell */
-static int FlatOf(VpLattice L, int32_t box)
-{
-  int flat = 0;
-
-  for (int d = 0; d < L->domain->dim; d++) flat |= (VpHalvingsOf(L, box)->bits[d] == 0) << d;
-  return flat;
-}
-
 /* whether a tree has a site that is not between ends of a direction of one cell */
 static PetscBool SiteExists(const Greedy *c, int flat, int site)
 {
@@ -125,7 +116,7 @@ static void TakeColor(Greedy *c, int32_t first, int color)
     const int32_t box = i / c->sites;
 
     c->color[i] = (uint8_t)color;
-    for (uint64_t left = c->conflict[FlatOf(c->L, box)][i % c->sites]; left; left &= left - 1)
+    for (uint64_t left = c->conflict[VpLatticeThin(c->L, box)][i % c->sites]; left; left &= left - 1)
       c->taken[c->class_of[box * c->sites + __builtin_ctzll(left)]] |= (uint32_t)1 << color;
   }
 }
@@ -157,7 +148,7 @@ static PetscBool ColorDimension(Greedy *c, int dimension)
     const int32_t site = c->order[k % c->sites], i = k / c->sites * c->sites + site;
     uint32_t      taken = c->taken[i] | (c->flat ? 0 : 1); /* The first colour is that of the parents' vertices. */
 
-    if (c->class_of[i] != i || DimensionOf(c, site) != dimension || !SiteExists(c, FlatOf(c->L, i / c->sites), site)) continue;
+    if (c->class_of[i] != i || DimensionOf(c, site) != dimension || !SiteExists(c, VpLatticeThin(c->L, i / c->sites), site)) continue;
     if (taken == UINT32_MAX) return PETSC_FALSE;
     TakeColor(c, i, __builtin_ctz(~taken));
   }
@@ -202,7 +193,7 @@ PetscErrorCode VpTreeColoringCreate(VpLattice L, VpTreeColoring *colors)
 
   PetscFunctionBegin;
   for (int32_t box = 0; box < L->domain->nbox; box++) {
-    const int flat = FlatOf(L, box);
+    const int flat = VpLatticeThin(L, box);
 
     c.flat = (PetscBool)(c.flat || flat);
     refined = (PetscBool)(refined || flat != (1 << c.dim) - 1);
