@@ -12,6 +12,11 @@
 #include "../compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
+/* bytes of a number */
+VP_SIZE size_t VpRealBytes(VpPrecision precision)
+{
+  return precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+}
 /* what a backend keeps for a view: tables and lists of its own */
 typedef struct VpPlans VpPlans;
 

@@ -44,9 +44,10 @@ struct VpRows_ {
   VpView        view;    /* of a level with a metric: that, on the host, for own cells and those beyond their sides */
   VpMetricBasis tables;  /* of its metric */
 };
-/* metric/view.c: numbers of H of a cell; *local [nface][count] = the numbers of own cells and, from their owners, of those beyond their
-   sides, or NULL if there are none */
+/* metric/view.c: numbers of H of a cell; gets those of cells beyond the sides of own ones, of an array [nface][count], if there is one;
+   *local [nface][count] = the numbers of own cells and those, or NULL if there are none */
 size_t         VpMetricSideNumbers(VpMetric, int dim);
+PetscErrorCode VpMetricGetGhosts(VpMesh, size_t count, VpPrecision, void *array);
 PetscErrorCode VpMetricWithGhosts(VpMesh, size_t count, VpPrecision, const void *own, void *local);
 /* metric/view.c: the rows of A of a level with a metric; frees what they have; the diagonal of A [nown][n^dim] */
 PetscErrorCode VpMetricRowsCreate(VpLevel, VpRows *);

@@ -165,18 +165,6 @@ void VpFinishParts(VpMetricWork *mk)
   }
 }
 
-/* Gets the numbers of ghosts of an array, if there is one. */
-static PetscErrorCode GetGhosts(VpMesh mesh, size_t count, VpPrecision precision, void *array)
-{
-  const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
-
-  PetscFunctionBegin;
-  if (array)
-    PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, count, precision == VP_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, array,
-                             (char *)array + (size_t)mesh->nown * block));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpStoreGhosts(VpMetricWork *mk)
 {
   const VpMesh   mesh = mk->mesh;
@@ -184,10 +172,10 @@ PetscErrorCode VpStoreGhosts(VpMetricWork *mk)
   const size_t   size = (size_t)(mk->face * mk->n);
 
   PetscFunctionBegin;
-  PetscCall(GetGhosts(mesh, VpMetricSideNumbers(m, mk->dim), m->precision, m->side));
-  PetscCall(GetGhosts(mesh, (size_t)VpMetricAffine(mk->dim, m->components), VP_DOUBLE, m->affine));
-  PetscCall(GetGhosts(mesh, 1, VP_DOUBLE, m->scale));
-  PetscCall(GetGhosts(mesh, size, VP_DOUBLE, m->root));
-  if (m->factor != m->root) PetscCall(GetGhosts(mesh, size, m->precision, m->factor));
+  PetscCall(VpMetricGetGhosts(mesh, VpMetricSideNumbers(m, mk->dim), m->precision, m->side));
+  PetscCall(VpMetricGetGhosts(mesh, (size_t)VpMetricAffine(mk->dim, m->components), VP_DOUBLE, m->affine));
+  PetscCall(VpMetricGetGhosts(mesh, 1, VP_DOUBLE, m->scale));
+  PetscCall(VpMetricGetGhosts(mesh, size, VP_DOUBLE, m->root));
+  if (m->factor != m->root) PetscCall(VpMetricGetGhosts(mesh, size, m->precision, m->factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,10 +28,8 @@ static PetscErrorCode CompareCells(VpMesh mesh, const VpMaking *made, const VpBa
 /* *to = numbers in a precision; n: pieces there is memory for */
 static PetscErrorCode StoreNumbers(VpMetric m, const VpNumbers *a, size_t n, void **to)
 {
-  const size_t bytes = m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-
   PetscFunctionBegin;
-  PetscCall(VpArraysReserve(&m->arrays, n * a->count * bytes, "coefficient at points", to));
+  PetscCall(VpArraysReserve(&m->arrays, n * a->count * VpRealBytes(m->precision), "coefficient at points", to));
   PetscCall(m->arrays.backend->make->numbers(a, m->precision, *to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,11 +46,6 @@ static PetscErrorCode PlaceParts(VpLevel level, VpMetric metric, const VpMetricB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static size_t RealBytes(VpMetric m)
-{
-  return m->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
 size_t VpMetricSideNumbers(VpMetric m, int dim)
 {
   return 2 * (size_t)dim * (m->affine ? 1 : (size_t)VpMetricRows(dim, m->components)) * (size_t)m->spread;
@@ -78,7 +73,7 @@ static PetscErrorCode PlaceNumbers(VpLevel level, VpMetric metric)
   static const char points[] = "coefficient at points";
   VpMetricView     *m = &level->view.metric;
   const size_t      cells = (size_t)metric->ncell, traced = (size_t)metric->ntraced, ndof = VpLevelValues(level);
-  const size_t      dim = (size_t)level->mesh->dim, real = RealBytes(metric), one = sizeof(double);
+  const size_t      dim = (size_t)level->mesh->dim, real = VpRealBytes(metric->precision), one = sizeof(double);
   const size_t      each = metric->affine ? 1 : (size_t)metric->components;
 
   PetscFunctionBegin;
@@ -180,18 +175,27 @@ static PetscErrorCode MetricRow(const VpRows *rows, const PetscInt position[], i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMetricGetGhosts(VpMesh mesh, size_t count, VpPrecision precision, void *array)
+{
+  const size_t own = (size_t)mesh->nown * count * VpRealBytes(precision);
+
+  PetscFunctionBegin;
+  if (array)
+    PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, count, precision == VP_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, array, (char *)array + own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMetricWithGhosts(VpMesh mesh, size_t count, VpPrecision precision, const void *own, void *local)
 {
-  const size_t block = count * (precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
-  char        *all = NULL;
+  const size_t block = count * VpRealBytes(precision);
+  void        *all = NULL;
 
   PetscFunctionBegin;
   if (own) {
     PetscCall(PetscMalloc((size_t)mesh->nface * block + 1, &all));
     PetscCall(PetscMemcpy(all, own, (size_t)mesh->nown * block));
-    PetscCall(
-      VpMeshExchange(mesh, VP_GHOST_FACE, count, precision == VP_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, all, all + (size_t)mesh->nown * block));
   }
+  PetscCall(VpMetricGetGhosts(mesh, count, precision, all));
   *(const void **)local = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

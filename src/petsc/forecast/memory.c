@@ -195,7 +195,7 @@ static double PatchBytes(const VpSize *size)
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, int l, PetscBool swept)
 {
   const Share     c = ShareOf(size, l);
-  const size_t    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  const size_t    real = VpRealBytes(o->precision);
   const double    block = real * pow(size->degree + 1, size->dim), links = (2 * sizeof(int32_t) + 1) * c.local;
   const double    patches = (PatchBytes(size) + size->patch + 1) * c.sweep;
   const PetscBool repeats = (PetscBool)(o->type == VP_CYCLE_AUTO ? size->lines > 0 : o->type != VP_CYCLE_V);
@@ -276,7 +276,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
 {
   const VpCoarseCase c = CoarseCase(size, o, cells);
   const VpCoarseWay  way = VpCoarseExpect(&c);
-  const double       real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float), unknowns = VpCoarseUnknowns(&c);
+  const double       real = VpRealBytes(o->precision), unknowns = VpCoarseUnknowns(&c);
   const double       all = unknowns * unknowns, ranks = (double)c.ranks;
 
   *swept = (PetscBool)(way == VP_WAY_SWEEPS || way == VP_WAY_VOLUMES || way == VP_WAY_STEPS);

@@ -90,7 +90,7 @@ static VpBytes FindNeed(const VpSize *size, const VpCycleOptions *o)
   const double unknowns = size->leaves / size->ranks * pow(size->degree + 1, size->dim);
   VpBytes      need = VpCycleMemory(size, o);
 
-  need.work += (o->coarse == VP_COARSE_VOLUMES ? 5 : 3) * unknowns * (o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
+  need.work += (o->coarse == VP_COARSE_VOLUMES ? 5 : 3) * unknowns * VpRealBytes(o->precision);
   return need;
 }
 
