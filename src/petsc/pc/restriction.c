@@ -9,8 +9,8 @@ static PetscInt CountNodes(DM dm, PetscInt degree)
   return PetscPowInt(degree + 1, DMVPatchDGData(dm)->mesh->dim);
 }
 
-/* Takes over a reference to the DM and the nodes. */
-static PetscErrorCode TakeRestriction(PC pc, DM dm, PetscInt *node)
+/* Takes over a reference to the DM, and what else was allocated. */
+static PetscErrorCode TakeRestriction(PC pc, struct VpContinuous_ made)
 {
   VpPCBase *inverse = pc->data;
 
@@ -18,9 +18,8 @@ static PetscErrorCode TakeRestriction(PC pc, DM dm, PetscInt *node)
   PetscCall(VpPCBaseReset(pc));
   PetscCall(VpContinuousDestroy(pc));
   PetscCall(PetscNew(&inverse->continuous));
-  inverse->continuous->dm = dm;
-  inverse->continuous->node = node;
-  VpGaussLobatto((int)DMVPatchDGData(dm)->degree, inverse->continuous->point);
+  *inverse->continuous = made;
+  VpGaussLobatto((int)DMVPatchDGData(made.dm)->degree, inverse->continuous->point);
   pc->ops->applyrichardson = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,33 +53,22 @@ static PetscErrorCode FindMesh(PC pc, DM *mesh, PetscBool *da)
 /* Adopts a matrix on a DMDA. */
 static PetscErrorCode AdoptStencil(PC pc, DM da)
 {
-  VpPCBase      *inverse = pc->data;
-  VpStencil      stencil;
-  VpStencilCells cells;
+  VpPCBase            *inverse = pc->data;
+  struct VpContinuous_ made = {.dm = NULL};
+  VpStencil            stencil;
   VpStencilAsked asked = {.points = PCVPatchDGData(pc)->points, .width = PCVPatchDGData(pc)->width, .prefix = ((PetscObject)pc)->prefix};
 
   PetscFunctionBegin;
   asked.smooths = (PetscBool)(inverse->jacobi == VP_JACOBI_AUTO || (inverse->jacobi == VP_JACOBI_BOTH && asked.width == VP_WIDTH_WIDE));
   PetscCall(VpStencilCreate(pc->pmat, da, &stencil));
-  PetscCall(VpStencilConvert(&stencil, &asked, &cells));
-  PetscCall(TakeRestriction(pc, cells.dm, cells.node));
-  inverse->continuous->wide = cells.wide;
-  inverse->continuous->known = PETSC_TRUE;
-  inverse->continuous->exact = cells.scale;
-  inverse->continuous->centered = cells.centered;
-  inverse->continuous->alike = cells.alike;
-  inverse->continuous->factor = stencil.factor;
-  inverse->continuous->diagonal = stencil.diagonal;
-  inverse->continuous->coupled = stencil.coupled;
-  stencil.factor = NULL;
-  stencil.diagonal = NULL;
+  PetscCall(VpStencilConvert(&stencil, &asked, &made));
+  PetscCall(TakeRestriction(pc, made));
   if (stencil.negative > VP_STENCIL_VARIES)
     PetscCall(VpWarn(pc, VP_WARN_REACTION,
                      "the matrix has rows with a negative sum, of up to %.3g times that of their couplings, as for -div(a grad u) - c u. "
                      "The cycle has c = 0 there: expect many iterations, or none, if the matrix is not positive definite",
                      stencil.negative));
   PetscCall(VpStencilDestroy(&stencil));
-  PetscCall(PetscStrncpy(inverse->continuous->origin, cells.says, sizeof(cells.says)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +107,7 @@ static PetscErrorCode AdoptElements(PC pc, DM plex)
   if (first == INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(pc->pmat, &rows, NULL));
   PetscCall(VpElementsCreate(plex, rows, ((PetscObject)pc)->prefix, &elements));
-  PetscCall(TakeRestriction(pc, elements.dm, elements.node));
+  PetscCall(TakeRestriction(pc, (struct VpContinuous_){.dm = elements.dm, .node = elements.node}));
   PetscCall(PetscArraycpy(inverse->continuous->point, elements.point, VP_MAX_N));
   PetscCall(FindKey(plex, &inverse->continuous->elements)); /* Making cells may have made the local coordinates. */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,9 +126,8 @@ static PetscErrorCode AdoptNodes(PC pc, PetscBool *took)
   if (!*took || (inverse->continuous && inverse->continuous->dm == matrix->dm && !inverse->continuous->node))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectReference((PetscObject)matrix->dm));
-  PetscCall(TakeRestriction(pc, matrix->dm, NULL));
+  PetscCall(TakeRestriction(pc, (struct VpContinuous_){.dm = matrix->dm, .adopted = PETSC_TRUE}));
   inverse->ksp = ksp;
-  inverse->continuous->adopted = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,7 +179,7 @@ static PetscErrorCode StoreRestriction(PC pc, DM dm, PetscBool same, const Petsc
   PetscCall(PetscMalloc1(n + 1, &copy));
   PetscCall(PetscArraycpy(copy, node, n));
   PetscCall(PetscObjectReference((PetscObject)dm));
-  PetscCall(TakeRestriction(pc, dm, copy));
+  PetscCall(TakeRestriction(pc, (struct VpContinuous_){.dm = dm, .node = copy}));
   VpPCBaseChanged(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,24 +82,25 @@ typedef struct {
 static void CompareCouplings(const void *context, int32_t first, int32_t last, double most[])
 {
   const Points        *w = (const Points *)context;
+  const VpStencil     *s = w->s;
   const VpStencilRows *r = w->r;
   PetscInt             at[3];
 
-  VpStencilPoint(w->s, first, at);
-  for (int32_t i = first; i < last; i++, VpStencilNext(w->s, at)) {
+  VpStencilPoint(s, first, at);
+  for (int32_t i = first; i < last; i++, VpStencilNext(s, at)) {
     const PetscInt  local = VpStencilLocalOf(r, at);
-    const PetscBool fixed = (PetscBool)(r->identity[i] != 0);
+    const PetscBool fixed = (PetscBool)(s->identity[i] != 0);
 
-    for (int d = 0; d < w->s->dim; d++) {
-      const PetscInt there = VpStencilLocalBeside(w->s, r, local, at, d, 1);
-      PetscScalar    down, up = r->up[d][i];
+    for (int d = 0; d < s->dim; d++) {
+      const PetscInt there = VpStencilLocalBeside(s, r, local, at, d, 1);
+      PetscScalar    down, up = s->up[d][i];
 
       if (there < 0) continue;
       down = w->down[d][there];
       if (w->identity[there] != 0) most[1] = !fixed && up != 0 ? 1 : most[1];
       else if (fixed) {
         most[1] = down != 0 ? 1 : most[1];
-        r->up[d][i] = PetscMax(PetscRealPart(up), PetscRealPart(down));
+        s->up[d][i] = PetscMax(PetscRealPart(up), PetscRealPart(down));
       } else if (PetscAbsScalar(down - up) > VP_STENCIL_SMALL * PetscMax(PetscAbsScalar(down), PetscAbsScalar(up))) most[0] = 1;
     }
   }
@@ -131,16 +132,16 @@ static PetscBool IsInner(const VpStencil *s, const VpStencilRows *r, PetscInt i,
   PetscBool is = PETSC_TRUE;
 
   for (int d = 0; d < s->dim; d++)
-    is = (PetscBool)(is && PetscRealPart(r->up[d][i]) > 0 && (s->periodic[d] || (at[d] > 0 && at[d] < s->n[d] - 1)));
+    is = (PetscBool)(is && PetscRealPart(s->up[d][i]) > 0 && (s->periodic[d] || (at[d] > 0 && at[d] < s->n[d] - 1)));
   return is;
 }
 
 /* sum of a row */
 static double SumRow(const VpStencil *s, const VpStencilRows *r, PetscInt i)
 {
-  double sum = PetscRealPart(r->diagonal[i]);
+  double sum = PetscRealPart(s->diagonal[i]);
 
-  for (int d = 0; d < s->dim; d++) sum -= PetscRealPart(r->up[d][i]) + PetscRealPart(r->down[d][i]);
+  for (int d = 0; d < s->dim; d++) sum -= PetscRealPart(s->up[d][i]) + PetscRealPart(r->down[d][i]);
   return sum;
 }
 
@@ -150,7 +151,7 @@ static double SumCouplings(const VpStencil *s, const VpStencilRows *r, PetscInt 
   double sum = 0;
 
   for (int d = 0; d < s->dim; d++) {
-    const double up = PetscRealPart(r->up[d][i]), down = PetscRealPart(r->down[d][i]);
+    const double up = PetscRealPart(s->up[d][i]), down = PetscRealPart(r->down[d][i]);
 
     if (up <= 0 || down <= 0) return 0;
     sum += up + down;
@@ -200,7 +201,7 @@ static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
       const PetscBool inner = (PetscBool)(i < last && IsInner(w->s, w->r, i, at));
 
       for (int d = 0; d < w->s->dim; d++) {
-        const double up = i < last ? PetscRealPart(w->r->up[d][i]) : 0;
+        const double up = i < last ? PetscRealPart(w->s->up[d][i]) : 0;
 
         if (up != before[d]) {
           for (int k = 0; k < 2 && before[d] > 0; k++) {
@@ -245,19 +246,20 @@ static PetscErrorCode FindTypical(const VpStencil *s, const VpStencilRows *r, do
 
 static void DividePiece(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  Points        *w = (Points *)context;
-  VpStencilRows *r = w->r;
+  Points          *w = (Points *)context;
+  const VpStencil *s = w->s;
+  VpStencilRows   *r = w->r;
 
   for (int32_t i = first; i < last; i++) {
     double most = 0;
 
-    for (int d = 0; d < w->s->dim; d++)
-      most = PetscMax(most, PetscMax(PetscRealPart(r->up[d][i]), PetscRealPart(r->down[d][i])) / w->typical[d]);
-    w->factor[i] = most > 0 && r->identity[i] == 0 ? 1 / most : 1;
-    for (int d = 0; d < w->s->dim && r->identity[i] != 0; d++) r->up[d][i] = 0; /* what the next points say of it has changed */
-    r->diagonal[i] *= w->factor[i];
-    for (int d = 0; d < w->s->dim; d++) {
-      r->up[d][i] *= w->factor[i];
+    for (int d = 0; d < s->dim; d++)
+      most = PetscMax(most, PetscMax(PetscRealPart(s->up[d][i]), PetscRealPart(r->down[d][i])) / w->typical[d]);
+    w->factor[i] = most > 0 && s->identity[i] == 0 ? 1 / most : 1;
+    for (int d = 0; d < s->dim && s->identity[i] != 0; d++) s->up[d][i] = 0; /* what the next points say of it has changed */
+    s->diagonal[i] *= w->factor[i];
+    for (int d = 0; d < s->dim; d++) {
+      s->up[d][i] *= w->factor[i];
       r->down[d][i] *= w->factor[i];
     }
   }
@@ -300,7 +302,7 @@ static PetscBool IsCoupledAlong(const VpStencil *s, const VpStencilRows *r, Pets
 {
   PetscBool is = PETSC_TRUE;
 
-  for (int e = 0; e < s->dim; e++) is = (PetscBool)(is && (e == d || (PetscRealPart(r->up[e][i]) > 0 && PetscRealPart(r->down[e][i]) > 0)));
+  for (int e = 0; e < s->dim; e++) is = (PetscBool)(is && (e == d || (PetscRealPart(s->up[e][i]) > 0 && PetscRealPart(r->down[e][i]) > 0)));
   return is;
 }
 
@@ -325,19 +327,19 @@ static void SumUp(VpStencil *s, const VpStencilRows *r, const PetscScalar *const
       double         along = 0, next = 0;
 
       if (s->periodic[d] || at[d] != (side % 2 ? s->n[d] - 1 : 0)) continue;
-      s->rows[side]++;
-      s->fixed[side] += PetscRealPart(r->identity[i]);
-      if (r->identity[i] != 0 || !IsCoupledAlong(s, r, i, d)) continue;
-      s->sum[side] += SumRow(s, r, i);
-      s->inner[side] += PetscRealPart((side % 2 ? r->down : r->up)[d][i]);
+      s->sums[side].rows++;
+      s->sums[side].fixed += PetscRealPart(s->identity[i]);
+      if (s->identity[i] != 0 || !IsCoupledAlong(s, r, i, d)) continue;
+      s->sums[side].sum += SumRow(s, r, i);
+      s->sums[side].inner += PetscRealPart((side % 2 ? r->down : s->up)[d][i]);
       for (int e = 0; e < s->dim && identity[inside] == 0; e++) {
         if (e == d) continue;
         along += PetscRealPart(up[e][here]);
         next += PetscRealPart(up[e][inside]);
       }
-      s->along[side] += along;
-      s->next[side] += next;
-      if (mass && PetscRealPart(mass[inside]) > 0 && next > 0) s->sum[side] -= PetscRealPart(mass[inside]) * along / next;
+      s->sums[side].along += along;
+      s->sums[side].next += next;
+      if (mass && PetscRealPart(mass[inside]) > 0 && next > 0) s->sums[side].sum -= PetscRealPart(mass[inside]) * along / next;
     }
   }
 }
@@ -350,19 +352,14 @@ static PetscErrorCode MeasureSides(VpStencil *s, const VpStencilRows *r, const P
 
   PetscFunctionBegin;
   for (int d = 0; d < s->dim; d++) {
-    PetscCall(FillGhosts(s, r, r->up[d], &ghosts[d]));
+    PetscCall(FillGhosts(s, r, s->up[d], &ghosts[d]));
     up[d] = ghosts[d].at;
   }
   if (s->mass) PetscCall(FillGhosts(s, r, s->mass, &mass));
   SumUp(s, r, up, mass.at, identity);
   for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&ghosts[d]));
   PetscCall(FreeGhosts(&mass));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sum, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->inner, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->along, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->next, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->rows, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->fixed, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->sums, 6 * sizeof(s->sums[0]) / sizeof(double), MPI_DOUBLE, MPI_SUM, comm));
   PetscCall(FindTypical(s, r, s->typical));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -374,7 +371,7 @@ static PetscErrorCode FillStencil(VpStencil *s, VpStencilRows *r, Mat A)
 
   PetscFunctionBegin;
   PetscCall(VpStencilReadRows(s, r, A, most));
-  PetscCall(FillGhosts(s, r, r->identity, &identity));
+  PetscCall(FillGhosts(s, r, s->identity, &identity));
   PetscCall(FindCouplings(s, r, identity.at));
   PetscCall(TakeSums(s, r, A, most));
   PetscCall(MeasureSides(s, r, identity.at));
@@ -404,12 +401,9 @@ PetscErrorCode VpStencilCreate(Mat A, DM da, VpStencil *s)
   for (int d = 0; d < s->dim; d++) {
     PetscCall(VpMallocLarge(s->own + 1, &s->up[d]));
     PetscCall(VpMallocLarge(s->own + 1, &r.down[d]));
-    r.up[d] = s->up[d];
   }
   PetscCall(VpMallocLarge(s->own + 1, &s->identity));
   PetscCall(VpMallocLarge(s->own + 1, &s->diagonal));
-  r.identity = s->identity;
-  r.diagonal = s->diagonal;
   PetscCall(FillStencil(s, &r, A));
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree(r.down[d]));
   PetscCall(ISLocalToGlobalMappingRestoreIndices(mapping, &r.global));

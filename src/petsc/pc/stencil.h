@@ -26,12 +26,13 @@ typedef struct {
   PetscScalar *diagonal;
   PetscScalar *mass; /* sums of rows that have couplings to all sides: c times the volume of their points; -1: other rows; NULL: c is 0 */
 
-  double sum[6];   /* [side] sum over its rows of their sums, ... */
-  double inner[6]; /* ... of the couplings to points inside, ... */
-  double along[6]; /* ... of the couplings along the side, ... */
-  double next[6];  /* ... and of these one point farther inside */
-  double rows[6];  /* number of its rows; those of the identity */
-  double fixed[6];
+  struct {
+    double sum;         /* sum over a side's rows of their sums, ... */
+    double inner;       /* ... of the couplings to points inside, ... */
+    double along;       /* ... of the couplings along the side, ... */
+    double next;        /* ... and of these one point farther inside */
+    double rows, fixed; /* number of its rows; those of the identity */
+  } sums[6];
   double typical[3]; /* geometric mean of the couplings along each direction */
   double negative;   /* the largest quotient of minus the sum of a row that has couplings to all sides, and the sum of these */
 } VpStencil;
@@ -77,23 +78,14 @@ static inline double VpStencilVolume(const VpStencil *s, const VpStencilGrid *c,
   return volume;
 }
 
-/* the DMVPATCHDG of a stencil, and its element restriction */
-typedef struct {
-  DM        dm;
-  PetscInt *node;      /* [own cells of dm][2^dim], or [3^dim] if cells are wide */
-  PetscBool wide;      /* Cells are wide. */
-  PetscReal scale;     /* of the matrix, if it is this times the form for a coefficient of 1; else 0 */
-  PetscReal alike;     /* The diagonals of the matrix and of the form of `dm` differ by this factor; 0: by less than VpContinuous allows */
-  PetscBool centered;  /* Points are centres of cells, or coefficient or reaction vary. */
-  char      says[192]; /* what was found, for -ksp_view */
-} VpStencilCells;
 typedef struct {
   VpPoints    points;
   VpWidth     width;
   PetscBool   smooths; /* Jacobi steps on both sides of the cycle are allowed. */
   const char *prefix;  /* of options */
 } VpStencilAsked;
-/* Errors: what the points are is not clear; cells that shall be wide cannot be. The caller frees dm and node. */
-PetscErrorCode VpStencilConvert(VpStencil *, const VpStencilAsked *, VpStencilCells *);
-/* stencilcells.c: fills `node`, and gives the coefficients and reactions of its cells to `dm`. *varies: the coefficient does. */
-PetscErrorCode VpStencilFillCells(const VpStencil *, const VpStencilGrid *, VpStencilCells *, PetscBool *varies);
+/* Makes the DMVPATCHDG of a stencil and its element restriction, for one that is zero so far, and moves `factor` and `diagonal` to it.
+   Errors: what the points are is not clear; cells that shall be wide cannot be. */
+PetscErrorCode VpStencilConvert(VpStencil *, const VpStencilAsked *, VpContinuous);
+/* stencilcells.c: fills *node, and gives the coefficients and reactions of its cells to the DM. *varies: the coefficient does. */
+PetscErrorCode VpStencilFillCells(const VpStencil *, const VpStencilGrid *, DM, PetscInt **node, PetscBool *varies);

@@ -298,9 +298,9 @@ static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpStencilFillCells(const VpStencil *s, const VpStencilGrid *c, VpStencilCells *to, PetscBool *varies)
+PetscErrorCode VpStencilFillCells(const VpStencil *s, const VpStencilGrid *c, DM dm, PetscInt **node, PetscBool *varies)
 {
-  Filling     w = {.s = s, .c = c, .mesh = DMVPatchDGData(to->dm)->mesh, .places = (int)PetscPowInt(c->wide ? 3 : 2, s->dim)};
+  Filling     w = {.s = s, .c = c, .mesh = DMVPatchDGData(dm)->mesh, .places = (int)PetscPowInt(c->wide ? 3 : 2, s->dim)};
   PetscMPIInt first;
 
   PetscFunctionBegin;
@@ -312,7 +312,7 @@ PetscErrorCode VpStencilFillCells(const VpStencil *s, const VpStencilGrid *c, Vp
              first, w.places);
   PetscCall(VpMallocLarge((size_t)w.mesh->nown * (size_t)w.places + 1, &w.node));
   PetscCall(ListNodes(&w));
-  PetscCall(FillFromMatrix(&w, to->dm, varies));
-  to->node = w.node;
+  PetscCall(FillFromMatrix(&w, dm, varies));
+  *node = w.node;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,14 +12,14 @@
 
 static PetscErrorCode DecideSide(const VpStencil *s, VpPoints points, int side, VpStencilSide *is)
 {
-  const double along = s->next[side] > 0 ? s->along[side] / s->next[side] : 1;
-  const double out = s->inner[side] > 0 ? s->sum[side] / s->inner[side] : -1;
+  const double along = s->sums[side].next > 0 ? s->sums[side].along / s->sums[side].next : 1;
+  const double out = s->sums[side].inner > 0 ? s->sums[side].sum / s->sums[side].inner : -1;
   const double whole = floor(out + 0.5);
   PetscBool    half = (PetscBool)(along < HALF_MOST), clear;
 
   PetscFunctionBegin;
   if (s->periodic[side / 2]) *is = VP_STENCIL_PERIODIC;
-  else if (s->rows[side] == 0 || 2 * s->fixed[side] > s->rows[side]) *is = VP_STENCIL_IDENTITY;
+  else if (s->sums[side].rows == 0 || 2 * s->sums[side].fixed > s->sums[side].rows) *is = VP_STENCIL_IDENTITY;
   else {
     clear = (PetscBool)(fabs(out - whole) < NEAR && whole >= 0 && whole <= 2 && (half || (along > WHOLE_LEAST && along < WHOLE_MOST)) &&
                         !(half && whole > 0));
@@ -273,7 +273,7 @@ static PetscErrorCode DescribeSides(const VpStencil *s, const VpStencilGrid *c, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpStencilCells *to)
+PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpContinuous to)
 {
   PetscBool     varies = PETSC_FALSE;
   VpStencilGrid c = {.face = {NULL}};
@@ -285,15 +285,21 @@ PetscErrorCode VpStencilConvert(VpStencil *s, const VpStencilAsked *asked, VpSte
   PetscCall(FindReactions(s, &c));
   PetscCall(ChooseWidth(s, asked, &c));
   PetscCall(CreateDM(s, &c, asked->prefix, &to->dm));
-  PetscCall(VpStencilFillCells(s, &c, to, &varies));
+  PetscCall(VpStencilFillCells(s, &c, to->dm, &to->node, &varies));
   to->wide = c.wide;
   to->centered = (PetscBool)(varies || c.spread > VP_STENCIL_ALIKE);
   for (int side = 0; side < 2 * s->dim; side++)
     to->centered = (PetscBool)(to->centered || c.side[side] == VP_STENCIL_CENTERS || c.side[side] == VP_STENCIL_HALF);
   /* Centers at corners stand for 2^dim times the volume that cells between points have there. Cells have means of reactions. */
   to->alike = c.spread > VP_STENCIL_ALIKE ? 1e100 : c.reaction > 0 && to->centered ? (PetscReal)(1 << s->dim) : 0;
-  to->scale = c.varies || s->factor || c.spread > VP_STENCIL_VARIES || s->negative > VP_STENCIL_VARIES || to->centered ? 0 : c.a;
-  PetscCall(DescribeSides(s, &c, varies, to->says, sizeof(to->says)));
+  to->exact = c.varies || s->factor || c.spread > VP_STENCIL_VARIES || s->negative > VP_STENCIL_VARIES || to->centered ? 0 : c.a;
+  PetscCall(DescribeSides(s, &c, varies, to->origin, sizeof(to->origin)));
+  to->known = PETSC_TRUE;
+  to->coupled = s->coupled;
+  to->factor = s->factor;
+  to->diagonal = s->diagonal;
+  s->factor = NULL;
+  s->diagonal = NULL;
   for (int d = 0; d < s->dim; d++) PetscCall(PetscFree2(c.face[d], c.width[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

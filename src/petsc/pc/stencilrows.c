@@ -76,12 +76,12 @@ static inline void ReadRow(const Reading *w, PetscInt i, const PetscInt at[3], R
     if (side == sides && PetscAbsScalar(value) > VP_STENCIL_SMALL * most) found[WRONG] = PetscMax(found[WRONG], 1);
   }
   for (int side = 0; side < sides; side++) {
-    (side % 2 ? r->up : r->down)[side / 2][i] = coupling[side];
+    (side % 2 ? s->up : r->down)[side / 2][i] = coupling[side];
     all += PetscRealPart(coupling[side]);
     least = PetscMin(least, PetscRealPart(coupling[side]));
   }
-  r->diagonal[i] = diagonal;
-  r->identity[i] = off <= VP_STENCIL_SMALL * most;
+  s->diagonal[i] = diagonal;
+  s->identity[i] = off <= VP_STENCIL_SMALL * most;
   if (least <= 0) return;
   found[0] = PetscMax(found[0], (PetscRealPart(diagonal) - all) / all);
   found[1] = PetscMax(found[1], (all - PetscRealPart(diagonal)) / all);

@@ -8,7 +8,7 @@
 typedef struct {
   PetscInt        ghost[3], width[3], stride[3]; /* the first local point; number of local points, and what a step adds to one's number */
   const PetscInt *global;                        /* [local points] their rows; negative: none */
-  PetscScalar    *up[3], *down[3], *identity, *diagonal; /* [own] coupling to the next and to the last point; identity; the own entry */
+  PetscScalar    *down[3];                       /* [own] coupling to the last point */
 } VpStencilRows;
 
 /* number of a local point */
