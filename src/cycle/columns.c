@@ -79,10 +79,10 @@ VpVector VpColumnsRight(VpColumns columns, int32_t column)
   return columns->right[column];
 }
 
-PetscErrorCode VpColumnsSolve(VpColumns columns, PetscBool transpose)
+PetscErrorCode VpColumnsSolve(VpColumns columns)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleRun(columns->cycle, 0, transpose));
+  PetscCall(VpCycleRun(columns->cycle, 0, PETSC_FALSE));
   PetscCall(VpVectorRead(columns->cycle->at[0].x, VP_GHOST_NONE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -136,9 +136,9 @@ PetscBool                  VpColumnsCan(VpCycle);
 PetscInt                   VpColumnsAtOnce(VpLevel finest, PetscInt n); /* how many of n columns are treated at once; 1 or 0: no two */
 PetscErrorCode             VpColumnsCreate(VpCycle, int32_t n, VpColumns *);
 PetscErrorCode             VpColumnsDestroy(VpColumns *);
-PetscErrorCode             VpColumnsBegin(VpColumns);                      /* must come first; then every column enters */
-VpVector                   VpColumnsRight(VpColumns, int32_t column);      /* the vector that r of a column enters */
-PetscErrorCode             VpColumnsSolve(VpColumns, PetscBool transpose); /* applies the cycle to all columns */
+PetscErrorCode             VpColumnsBegin(VpColumns);                 /* must come first; then every column enters */
+VpVector                   VpColumnsRight(VpColumns, int32_t column); /* the vector that r of a column enters */
+PetscErrorCode             VpColumnsSolve(VpColumns);                 /* applies the cycle to all columns */
 PetscErrorCode             VpColumnsLeave(VpColumns, int32_t column, double scale, double *z); /* z = scale M r of a column */
 
 /* Nested iteration: x approximates A^-1 b. It uses the levels of a cycle, which must outlive it. finest: the outer operator of the cycle's

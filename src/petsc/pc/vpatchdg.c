@@ -124,19 +124,11 @@ static PetscErrorCode SolveCycle(PC pc, PetscBool transpose, PetscBool add, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool HoldsCycle(PC pc)
+static VpCycle HoldsCycle(PC pc)
 {
-  return VpCycleHolds(PCVPatchDGData(pc)->cycle);
-}
+  const VpCycle cycle = PCVPatchDGData(pc)->cycle;
 
-static PetscErrorCode HoldCycle(PC pc, PetscReal scale, int n, const double *const y[], double products[])
-{
-  return VpCycleHold(PCVPatchDGData(pc)->cycle, scale, n, y, products);
-}
-
-static PetscErrorCode LeaveHeldCycle(PC pc, PetscBool add, PetscReal scale, double *z)
-{
-  return VpCycleLeave(PCVPatchDGData(pc)->cycle, 0, add, scale, z);
+  return VpCycleHolds(cycle) ? cycle : NULL;
 }
 
 /* Makes the columns for the first block, and again for a block with more columns. */
@@ -165,8 +157,6 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .begin = BeginCycle,
                                 .solve = SolveCycle,
                                 .holds = HoldsCycle,
-                                .hold = HoldCycle,
-                                .leave_held = LeaveHeldCycle,
                                 .prepare = PrepareCycle,
                                 .meet = PCVPatchDGMeet,
                                 .met = PCVPatchDGMet,

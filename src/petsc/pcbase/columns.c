@@ -58,7 +58,7 @@ static PetscErrorCode ApplySome(void *context, Mat X, Mat Y, PetscInt first, Pet
     PetscCall(EnterColumn(pc, columns, (int32_t)k, r, &factor[k]));
     PetscCall(MatDenseRestoreColumnVecRead(X, first + k, &r));
   }
-  PetscCall(VpColumnsSolve(columns, PETSC_FALSE));
+  PetscCall(VpColumnsSolve(columns));
   for (PetscInt k = 0; k < n; k++) {
     PetscCall(MatDenseGetColumnVecRead(X, first + k, &r));
     PetscCall(MatDenseGetColumnVec(Y, first + k, &z));

@@ -24,7 +24,7 @@ PetscErrorCode VpPCBaseHold(PC pc, Vec r, PetscInt n, const Vec y[], PetscScalar
     PetscCall(VpValuesGet(backend, y[k], VP_READ, &values[k]));
     at[k] = values[k].at;
   }
-  PetscCall(inverse->ops->hold(pc, 1 / inverse->factor / inverse->scale, (int)n, at, products));
+  PetscCall(VpCycleHold(inverse->ops->holds(pc), 1 / inverse->factor / inverse->scale, (int)n, at, products));
   for (PetscInt k = 0; k < n; k++) PetscCall(VpValuesRestore(&values[k]));
   PetscCall(PetscLogEventEnd(PC_Apply, pc, r, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -39,7 +39,7 @@ PetscErrorCode VpPCBaseLeaveHeld(PC pc, PetscBool add, PetscScalar scale, Vec z)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   PetscCall(VpValuesGet(backend, z, add ? VP_READ_WRITE : VP_WRITE, &values));
-  PetscCall(inverse->ops->leave_held(pc, add, scale / inverse->factor / inverse->scale, values.at));
+  PetscCall(VpCycleLeave(inverse->ops->holds(pc), 0, add, scale / inverse->factor / inverse->scale, values.at));
   PetscCall(VpValuesRestore(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,10 +14,7 @@ typedef struct {
   PetscErrorCode (*clear)(PC);
   PetscErrorCode (*begin)(PC, VpVector *r);                                                    /* *r: the vector that r will enter */
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
-  /* VpPCBaseHold() and VpPCBaseLeaveHeld() of what entered; NULL: it cannot be held */
-  PetscBool (*holds)(PC);
-  PetscErrorCode (*hold)(PC, PetscReal scale, int n, const double *const y[], double products[]);
-  PetscErrorCode (*leave_held)(PC, PetscBool add, PetscReal scale, double *z);
+  VpCycle (*holds)(PC);        /* the cycle that can hold M r; NULL: none can */
   PetscErrorCode (*adopt)(PC); /* makes `continuous` for a Pmat of a DM of another type, if the type can; NULL: it never can */
   /* The following are NULL if the type does not depend on the KSP. `prepare` precedes `build`. Ensures: an error if the type cannot be
      built. *later: the first application builds it */
