@@ -44,27 +44,13 @@ INLINE void Transpose(V t[W])
   if (W > 8) STEP(t, W / 16)
 }
 
-/* Loads values that a block of W, or a whole cell of fewer, has. single: in memory they are in single precision */
-typedef float Single __attribute__((vector_size(W * sizeof(float))));
-INLINE V      LoadBlock(const int block, const int single, const REAL *p, int from)
-{
-  Single v = {0};
-
-  if (!single) return LoadRow(p + from, block, 0);
-  memcpy(&v, (const float *)(const void *)p + from, (size_t)block * sizeof(float));
-  return __builtin_convertvector(v, V);
-}
-
-INLINE void LoadBlocks(const int block, const int single, int N, int first, int count, const REAL *const p[W], const int at[], size_t ahead,
-                       V v[])
+/* Loads values in blocks of W, or of whole cells that have fewer. */
+INLINE void LoadBlocks(const int block, int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
   for (int i = first; i < first + count; i += W) {
     const int from = PetscMin(i, N - block); /* The last block overlaps the block before it, and does not reach beyond the cells. */
     V         t[W];
-    UNROLL (int l = 0; l < W; l++) {
-      if (ahead) __builtin_prefetch((const char *)p[l] + ((size_t)from + ahead) * (single ? sizeof(float) : sizeof(REAL)), 0, 2);
-      t[l] = LoadBlock(block, single, p[l], from);
-    }
+    UNROLL (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
     Transpose(t);
     UNROLL (int l = 0; l < W; l++) {
       if (l < block) v[at ? at[from + l] : from + l] = t[l];
@@ -72,17 +58,12 @@ INLINE void LoadBlocks(const int block, const int single, int N, int first, int 
   }
 }
 
-/* v[at[i]] = value i of W cells of N values, at least for i in [first, first + count); at NULL: v[i]. Starts to load what is `ahead` values
-   farther on, unless that is 0. */
-OUTLINE void LoadCellsAhead(int N, int first, int count, const REAL *const p[W], const int at[], size_t ahead, V v[])
+/* v[at[i]] = value i of W cells of N values, at least for i in [first, first + count); at NULL: v[i] */
+OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
-  if (N < W) LoadBlocks(N, 0, N, first, count, p, at, ahead, v);
-  else if (at) LoadBlocks(W, 0, N, first, count, p, at, ahead, v);
-  else LoadBlocks(W, 0, N, first, count, p, NULL, ahead, v);
-}
-INLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
-{
-  LoadCellsAhead(N, first, count, p, at, 0, v);
+  if (N < W) LoadBlocks(N, N, first, count, p, at, v);
+  else if (at) LoadBlocks(W, N, first, count, p, at, v);
+  else LoadBlocks(W, N, first, count, p, NULL, v);
 }
 
 INLINE void StoreBlocks(const int block, int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
