@@ -4,21 +4,6 @@
 
 using namespace vpatchdg::tile;
 
-/* A mapped level's coefficients are outer ones divided by these roots (VpMetricView). */
-struct Roots {
-  const double *root;
-  int32_t       period;
-
-  explicit Roots(const VpView *v) : root(v->metric.root), period(v->metric.period)
-  {
-  }
-  /* 1 / the root of value k, of `values`, of a cell */
-  __device__ __forceinline__ double Inverse(int32_t cell, int k, int values) const
-  {
-    return root ? Reciprocal(__ldg(root + (size_t)(cell % period) * values + k)) : 1.;
-  }
-};
-
 /* What a thread reads a cell's values from: those of cells, or of nodes. */
 template <class T>
 struct FromCells {

@@ -8,16 +8,6 @@ struct PointShape : LineShape<Power(Q, DIM - 1)> {
   static constexpr int size = Power(Q, DIM - 1) * (Q | 1);
 };
 
-/* the roots of mapped cells (VpMetricView), or NULL */
-struct Roots {
-  const double *root;
-  int32_t       period;
-
-  explicit Roots(const VpView *view) : root(view->metric.root), period(view->metric.period)
-  {
-  }
-};
-
 /* what a thread block knows of a cell */
 struct Place {
   int32_t       cell;

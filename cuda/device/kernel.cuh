@@ -289,3 +289,18 @@ __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int s
   const int a = l % extent, b = l / extent;
   return d == 0 ? a * sy + b * sz : d == 1 ? a + b * sz : a + b * sy;
 }
+
+/* the roots of mapped cells, or NULL: a mapped level's coefficients are outer ones divided by these (VpMetricView) */
+struct Roots {
+  const double *root;
+  int32_t       period;
+
+  explicit Roots(const VpView *view) : root(view->metric.root), period(view->metric.period)
+  {
+  }
+  /* 1 / the root of value k, of `values`, of a cell */
+  __device__ __forceinline__ double Inverse(int32_t cell, int k, int values) const
+  {
+    return root ? Reciprocal(__ldg(root + (size_t)(cell % period) * values + k)) : 1.;
+  }
+};
