@@ -30,8 +30,7 @@ static PetscErrorCode TabulateForms(VpNodes nodes, const double point[], VpQuadr
 /* g [dim] = a volume / h^2 of a cell along each direction */
 static void FindStrengths(VpMesh mesh, const VpProblem *problem, int32_t cell, double g[])
 {
-  const PetscReal volume =
-    VpGeometrySize(mesh->geometry, cell, 0) * VpGeometrySize(mesh->geometry, cell, 1) * VpGeometrySize(mesh->geometry, cell, 2);
+  const PetscReal volume = VpGeometryVolume(mesh->geometry, cell);
 
   for (int d = 0; d < mesh->dim; d++) {
     const PetscReal h = VpGeometrySize(mesh->geometry, cell, d);
@@ -55,15 +54,12 @@ static void FindWeights(void *context, int32_t piece, int32_t first, int32_t las
   const VpMesh mesh = w->nodes->mesh;
 
   for (int32_t c = first; c < last; c++) {
-    double g[3], volume = 1;
+    double g[3];
 
     FindStrengths(mesh, w->problem, c, g);
     w->t[c] = 0;
-    for (int d = 0; d < mesh->dim; d++) {
-      w->t[c] += g[d];
-      volume *= VpGeometrySize(mesh->geometry, c, d);
-    }
-    w->of_cell[c] = w->t[c] / sqrt(volume);
+    for (int d = 0; d < mesh->dim; d++) w->t[c] += g[d];
+    w->of_cell[c] = w->t[c] / sqrt(VpGeometryVolume(mesh->geometry, c));
   }
 }
 

@@ -312,19 +312,18 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
 PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
 {
   DM_VPatchDG *dg;
-  PetscBool    changes = PETSC_FALSE;
+  PetscBool    same;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(DMVPatchDGCheckDimension(dm));
   VpAssertPointer(boundary, 2);
-  for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++) {
+  for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++)
     PetscCheck(boundary[side] >= VPATCHDG_BOUNDARY_DIRICHLET && boundary[side] <= VPATCHDG_BOUNDARY_PERIODIC,
                PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE, "Side %d has boundary condition %d, which does not exist", side,
                (int)boundary[side]);
-    if (dg->boundary[side] != boundary[side]) changes = PETSC_TRUE;
-  }
-  PetscCall(DMVPatchDGCheckChange(dm, changes, "boundary"));
+  PetscCall(PetscArraycmp(dg->boundary, boundary, 2 * DMVPatchDGDim(dm), &same));
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)!same, "boundary"));
   PetscCall(PetscArraycpy(dg->boundary, boundary, 2 * DMVPatchDGDim(dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -377,18 +376,17 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 PetscErrorCode DMVPatchDGSetRobin(DM dm, const PetscReal alpha[])
 {
   DM_VPatchDG *dg;
-  PetscBool    changes = PETSC_FALSE;
+  PetscBool    same;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(DMVPatchDGCheckDimension(dm));
   VpAssertPointer(alpha, 2);
-  for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++) {
+  for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++)
     PetscCheck(VpIsAlpha(VPATCHDG_BOUNDARY_ROBIN, alpha[side]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
                "-dm_vpatchdg_robin %g of side %d: alpha is positive (0 would be neumann)", (double)alpha[side], side);
-    if (dg->alpha[side] != alpha[side]) changes = PETSC_TRUE;
-  }
-  PetscCall(DMVPatchDGCheckChange(dm, changes, "number alpha of the Robin condition"));
+  PetscCall(PetscArraycmp(dg->alpha, alpha, 2 * DMVPatchDGDim(dm), &same));
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)!same, "number alpha of the Robin condition"));
   PetscCall(PetscArraycpy(dg->alpha, alpha, 2 * DMVPatchDGDim(dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

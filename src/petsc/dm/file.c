@@ -72,13 +72,6 @@ static PetscErrorCode CheckNextVector(MPI_Comm comm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error handler that prints nothing: the caller reports the error. */
-static PetscErrorCode IgnoreError(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
-                                  const char *text, void *ctx)
-{
-  return code;
-}
-
 PetscErrorCode VpFileRead(MPI_Comm comm, PetscViewer viewer, const char name[], PetscInt n, Vec *v)
 {
   PetscErrorCode error;
@@ -89,7 +82,7 @@ PetscErrorCode VpFileRead(MPI_Comm comm, PetscViewer viewer, const char name[], 
   PetscCall(PetscObjectSetName((PetscObject)*v, name));
   PetscCall(VecSetType(*v, VECSTANDARD));
   if (n != PETSC_DECIDE) PetscCall(VecSetSizes(*v, n, PETSC_DETERMINE));
-  PetscCall(PetscPushErrorHandler(IgnoreError, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   error = VecLoad(*v, viewer);
   PetscCall(PetscPopErrorHandler());
   if (error) PetscCall(VecDestroy(v));

@@ -76,25 +76,26 @@ static PetscReal *ListOf(PetscReal x[], int list)
   return x + (size_t)FindList(x, list);
 }
 
+/* settings of one number, and the places of these */
+static const struct {
+  int setting, at;
+} single[] = {{VP_DM_DEGREE, DEGREE},         {VP_DM_PENALTY, PENALTY},       {VP_DM_REACTION, REACTION}, {VP_DM_BASIS, BASIS},
+              {VP_DM_QUADRATURE, QUADRATURE}, {VP_DM_CONTINUOUS, CONTINUOUS}, {VP_DM_GEOMETRY, GEOMETRY}, {VP_DM_MAP_DEGREE, MAP_DEGREE}};
+enum { SINGLE = sizeof(single) / sizeof(*single) };
+
 static void FillHead(DM dm, PetscReal head[])
 {
   DM_VPatchDG *dg = dm->data;
 
   for (int i = 0; i < HEAD; i++) head[i] = 0;
+  for (int i = 0; i < SINGLE; i++) head[single[i].at] = VpSettingValue(&DMVPatchDGSettings.row[single[i].setting], dg);
   head[MAGIC] = MAGIC_NUMBER;
   head[VERSION] = VERSION_NUMBER;
   head[DIM] = (PetscReal)dm->dim;
   head[DOMAIN] = (PetscReal)dg->domain;
-  head[DEGREE] = (PetscReal)dg->degree;
-  head[PENALTY] = dg->penalty;
-  head[REACTION] = dg->reaction;
   head[REFINE] = dg->mesh->least;
   head[ADAPTIVE] = VpMeshIsAdaptive(dg->mesh);
   head[WIDTH] = dg->op->given.coefficient ? VpProblemWidth(&dg->op->given) : 0;
-  head[BASIS] = (PetscReal)dg->basis;
-  head[QUADRATURE] = (PetscReal)dg->quadrature;
-  head[CONTINUOUS] = (PetscReal)dg->continuous;
-  head[GEOMETRY] = (PetscReal)dg->geometry;
   head[MAP] = dg->map.kind ? (PetscReal)(2 + dg->map.kind - VpMapKinds) : dg->map.by != VP_MAP_NONE;
   head[MAP_DEGREE] = (PetscReal)(dg->map.by == VP_MAP_LATTICE ? DMVPatchDGMapDegree(dm) : dg->map_degree); /* of the file's nodes */
   for (int i = 0; i < VP_MAP_NUMBERS; i++) head[NUMBERS + i] = dg->map.number[i];
@@ -324,11 +325,6 @@ static PetscErrorCode TakeMap(DM dm, PetscViewer viewer, const PetscReal x[])
   while (VpMapKinds[kinds].name) kinds++;
   PetscCheck(map >= 0 && map < 2 + kinds, comm, PETSC_ERR_FILE_UNEXPECTED,
              "DMLoad(): the settings in the file are damaged, there is no map with the number %" PetscInt_FMT, map);
-  PetscCall(DMVPatchDGSet(dm, VP_DM_BASIS, x[BASIS]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_QUADRATURE, x[QUADRATURE]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_CONTINUOUS, x[CONTINUOUS]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_GEOMETRY, x[GEOMETRY]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_MAP_DEGREE, x[MAP_DEGREE]));
   PetscCall(DMVPatchDGSetMapOf(dm, map > 1 ? &VpMapKinds[map - 2] : NULL, map > 1 ? VpMapKinds[map - 2].numbers : 0, x + NUMBERS));
   if (map != 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpFileRead(comm, viewer, vector_name[3], PETSC_DECIDE, &nodes));
@@ -363,9 +359,7 @@ static PetscErrorCode TakeSettings(DM dm, PetscViewer viewer, PetscReal x[])
   PetscFunctionBegin;
   PetscCall(TakeDomain(dm, x));
   PetscCall(TakeLabels(dm, x));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_DEGREE, x[DEGREE]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_PENALTY, x[PENALTY]));
-  PetscCall(DMVPatchDGSet(dm, VP_DM_REACTION, x[REACTION]));
+  for (int i = 0; i < SINGLE; i++) PetscCall(DMVPatchDGSet(dm, single[i].setting, x[single[i].at]));
   PetscCall(TakeMap(dm, viewer, x));
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 0, NULL, NULL));
   PetscCall(DMSetRefineLevel(dm, WholeOf(x[REFINE])));

@@ -47,36 +47,30 @@ static PetscErrorCode CallFunction(const VpGiven *f, int dim, int32_t n, const d
   return error;
 }
 
-/* The same on sides with a normal at each point. The batch form gets points with the same normal together. */
-static PetscErrorCode CallWithNormals(const VpGiven *f, int dim, int32_t n, const double x[], const double normal[], double value[])
+/* The same on sides with a normal at each point, which the function gets in memory of the host. The batch form gets points with the same
+   normal together. */
+static PetscErrorCode CallWithNormals(const VpField *field, const VpGiven *f, int32_t n, const double x[], const double normal[],
+                                      double value[])
 {
+  const int      dim = field->mesh->dim;
+  const size_t   count = (size_t)n * (size_t)dim;
+  double        *copy = NULL;
   PetscErrorCode error = PETSC_SUCCESS;
   int32_t        last;
 
+  if (f->on_device) {
+    PetscCall(PetscMalloc1(count, &copy));
+    PetscCall(field->level->backend->download(normal, count * sizeof(*copy), copy));
+    normal = copy;
+  }
   for (int32_t first = 0; first < n && !error; first = last) {
     const double *at = normal + (size_t)first * (size_t)dim;
 
     for (last = first + 1; last < n && !memcmp(at, normal + (size_t)last * (size_t)dim, (size_t)dim * sizeof(double));) last++;
     error = CallFunction(f, dim, last - first, x + (size_t)first * (size_t)dim, at, value + (size_t)first * (size_t)f->components);
   }
+  if (copy) PetscCall(PetscFree(copy));
   return error;
-}
-
-/* the same with normals in device memory; the function's pointer to a normal is to host memory all the same */
-static PetscErrorCode CallWithDeviceNormals(const VpField *field, const VpGiven *f, int32_t n, const double x[], const double normal[],
-                                            double value[])
-{
-  const size_t   count = (size_t)n * (size_t)field->mesh->dim;
-  double        *copy;
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(count, &copy));
-  PetscCall(field->level->backend->download(normal, count * sizeof(*copy), copy));
-  error = CallWithNormals(f, field->mesh->dim, n, x, copy, value);
-  PetscCall(PetscFree(copy));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the values of a function that gets a normal for every point, on sides that all have the same one */
@@ -127,8 +121,7 @@ static PetscErrorCode CallAtPlaces(const Work *w, const VpOps *ops, const VpPlac
   if (f->normals && side >= 0 && places->normal) return f->batch(dim, n, x, places->normal, values, f->ctx);
   if (f->normals && side >= 0 && f->on_device) return CallWithDeviceCopies(w->field, f, n, x, normal, values);
   if (f->normals && side >= 0) return CallWithCopies(f, dim, n, x, normal, values);
-  if (places->normal && f->on_device) return CallWithDeviceNormals(w->field, f, n, x, places->normal, values);
-  if (places->normal) return CallWithNormals(f, dim, n, x, places->normal, values);
+  if (places->normal) return CallWithNormals(w->field, f, n, x, places->normal, values);
   return CallFunction(f, dim, n, x, side < 0 ? NULL : normal, values);
 }
 
