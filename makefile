@@ -103,13 +103,11 @@ $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
 # what set-up spends its time on where cells are mapped
 $(addprefix $(BUILD)/obj/,kernels/host/maps.o kernels/host/pullback.o level/metric/definite.o): kind = $(fast)
-# the one file that starts threads
-$(BUILD)/obj/base/threads.o: kind = $(OPENMP)
 # the one file that asks whether there is CUDA
 $(BUILD)/obj/kernels/backends.o: kind = $(if $(CUDA_NVCC),-DVP_HAVE_CUDA)
 
 $(BUILD)/obj/%.o: src/%.c
-	$(compile) $(sanitize) $(kind) -c $< -o $@
+	$(compile) $(OPENMP) $(sanitize) $(kind) -c $< -o $@
 $(BUILD)/obj/examples/%.o: examples/%.c
 	$(compile) $(sanitize) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.c

@@ -23,23 +23,11 @@ PetscErrorCode VpArraysPlace(VpArrays *arrays, const void *host, size_t bytes, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  const double *from;
-  float        *to;
-} Rounding;
-
-static void RoundReals(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Rounding *r = (const Rounding *)context;
-
-  for (int32_t i = first; i < last; i++) r->to[i] = (float)r->from[i];
-}
-
 /* in pieces of what a loop can count */
 static void RoundAll(const double *from, float *to, size_t count)
 {
   for (size_t at = 0; at < count; at += INT32_MAX)
-    VpLoop((int32_t)PetscMin(count - at, INT32_MAX), RoundReals, &(Rounding){from + at, to + at});
+    VP_LOOP (i, (int32_t)PetscMin(count - at, INT32_MAX)) to[at + (size_t)i] = (float)from[at + (size_t)i];
 }
 
 PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t count, const char *what, const void **p)

@@ -12,10 +12,9 @@ typedef struct {
   const VpProblem *problem;
   double           weight[VP_MAX_N];
   int              n, size;
-  double           more;   /* as in VpProblemForCycle() */
-  VpApart          apart;  /* which numbers differ */
-  PetscReal       *joined; /* the new coefficient */
-  PetscReal       *robin;  /* [nown][2 dim]; NULL: no side has an alpha */
+  double           more;  /* as in VpProblemForCycle() */
+  VpApart          apart; /* which numbers differ */
+  PetscReal       *robin; /* [nown][2 dim]; NULL: no side has an alpha */
 } Numbers;
 
 static PetscReal ReactionOf(const Numbers *to, int32_t cell)
@@ -104,27 +103,19 @@ static PetscErrorCode TakeBoxMeans(VpMesh mesh, VpProblem *problem, PetscReal **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void JoinSome(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Numbers *to = (const Numbers *)context;
-  const int      directions = VpProblemDirections(to->problem), nside = 2 * to->mesh->dim;
-  PetscReal     *a = to->joined + (size_t)first * (size_t)(directions + VpApartWidth(to->apart));
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int d = 0; d < directions; d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
-    if (to->apart.reaction) *a++ = ReactionOf(to, cell);
-    for (int side = 0; side < to->apart.sides; side++) *a++ = to->robin[(size_t)cell * (size_t)nside + (size_t)side];
-    if (to->apart.volume) *a++ = to->problem->metric->volumes[cell];
-  }
-}
-
 static PetscErrorCode JoinNumbers(Numbers *to, VpProblem *problem, PetscReal **numbers)
 {
   PetscFunctionBegin;
   to->apart = problem->apart;
   PetscCall(VpMallocLarge((size_t)to->mesh->nown * (size_t)VpProblemWidth(problem) + 1, numbers)); /* not NULL on ranks without cells */
-  to->joined = *numbers;
-  VpLoop(to->mesh->nown, JoinSome, to);
+  VP_LOOP (cell, to->mesh->nown) {
+    PetscReal *a = *numbers + (size_t)cell * (size_t)VpProblemWidth(problem);
+
+    for (int d = 0; d < VpProblemDirections(to->problem); d++) *a++ = VpProblemCoefficient(to->problem, cell, d);
+    if (to->apart.reaction) *a++ = ReactionOf(to, cell);
+    for (int side = 0; side < to->apart.sides; side++) *a++ = to->robin[(size_t)cell * 2 * (size_t)to->mesh->dim + (size_t)side];
+    if (to->apart.volume) *a++ = to->problem->metric->volumes[cell];
+  }
   problem->coefficient = *numbers;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

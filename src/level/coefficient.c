@@ -319,14 +319,6 @@ typedef struct Runs_ {
   PetscReal *number;                                                                   /* [runs][width] */
 } Runs;
 
-static void JoinRuns(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Runs *runs = (const Runs *)context;
-
-  for (int32_t run = first; run < last; run++)
-    runs->join(runs, runs->start[run], runs->start[run + 1], runs->number + (size_t)run * (size_t)runs->width);
-}
-
 /* of[boxes][width] = the numbers of own cells, joined to 0 */
 static PetscErrorCode JoinInBoxes(Runs *runs, PetscReal of[])
 {
@@ -343,7 +335,7 @@ static PetscErrorCode JoinInBoxes(Runs *runs, PetscReal of[])
     if (c == 0 || box[c] != box[c - 1]) runs->start[n++] = c;
   }
   runs->start[n] = runs->mesh->nown;
-  VpLoopHeavy(n, JoinRuns, runs);
+  VP_LOOP_HEAVY (run, n) runs->join(runs, runs->start[run], runs->start[run + 1], runs->number + (size_t)run * width);
   for (size_t i = 0; i < (size_t)n * width; i++) {
     PetscReal *to = &of[(size_t)box[runs->start[i / width]] * width + i % width];
 
@@ -513,35 +505,33 @@ static PetscReal FindContrast(const Family *family, int dim, int d)
   return most / least;
 }
 
-static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
+static void TakeMeans(const Coarsening *to, int32_t c)
 {
-  const Coarsening *to = context;
-  const int         dim = to->fine->dim, width = WidthOf(to->means, to->means->to);
+  const int    dim = to->fine->dim, width = WidthOf(to->means, to->means->to);
+  const Family family = FindFamily(to, c);
+  PetscBool    some = PETSC_FALSE;
 
-  for (int32_t c = first; c < last; c++) {
-    const Family family = FindFamily(to, c);
-    PetscBool    some = PETSC_FALSE;
-
-    for (int i = 0; i < 1 << dim; i++) some = (PetscBool)(some || family.volume[i] > 0);
-    if (to->contrast) to->contrast[c] = 1;
-    for (int i = 0; i < width - to->means->to && some; i++) to->coarse[c * width + to->means->to + i] = MeanApart(to, &family, c, i);
-    for (int d = 0; d < to->means->to && some; d++) {
-      to->coarse[c * width + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
-      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], FindContrast(&family, dim, d));
-    }
+  for (int i = 0; i < 1 << dim; i++) some = (PetscBool)(some || family.volume[i] > 0);
+  if (to->contrast) to->contrast[c] = 1;
+  for (int i = 0; i < width - to->means->to && some; i++) to->coarse[c * width + to->means->to + i] = MeanApart(to, &family, c, i);
+  for (int d = 0; d < to->means->to && some; d++) {
+    to->coarse[c * width + d] = to->means->harmonic ? HarmonicMean(&family, dim, d) : ArithmeticMean(&family, dim, d);
+    if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], FindContrast(&family, dim, d));
   }
 }
 
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const VpMeans *means, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
 {
   const size_t w = (size_t)WidthOf(means, means->from);
+  Coarsening   to = {.fine = fine, .means = means, .coarse = coarse, .contrast = contrast};
   PetscReal   *local;
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge((size_t)fine->nsweep * w, &local));
   VpLoopCopy(local, a, fine->nown * w * sizeof(*local));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
-  VpLoop(VpMeshCoarser(fine)->nown, TakeMeans, &(Coarsening){fine, means, local, coarse, contrast});
+  to.a = local;
+  VP_LOOP (c, VpMeshCoarser(fine)->nown) TakeMeans(&to, c);
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,19 +28,6 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpFace *hang, double form
   }
 }
 
-typedef struct {
-  VpLevel       level, other;
-  const VpFace *side;
-  double       *form;
-} Forms;
-
-static void SetForms(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Forms *forms = context;
-
-  for (int32_t i = first; i < last; i++) VpHangingForm(forms->level, forms->other, &forms->side[i], forms->form + (size_t)i * VP_HANG_FORM);
-}
-
 PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, const VpFaces *faces, VpArrays *arrays, VpHangView *view)
 {
   const int n = level->basis.n;
@@ -51,7 +38,7 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, const VpFaces *faces
   if (!faces->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpLevelPlaceMeshArray(level, faces->face, faces->n, "hanging sides", &view->face));
   PetscCall(PetscMalloc1((size_t)faces->n * VP_HANG_FORM, &form));
-  VpLoop(faces->n, SetForms, &(Forms){level, other, faces->face, form});
+  VP_LOOP (i, faces->n) VpHangingForm(level, other, &faces->face[i], form + (size_t)i * VP_HANG_FORM);
   PetscCall(VpArraysPlaceReals(arrays, form, (size_t)faces->n * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
   VpTransferHalves(&level->basis, half, half + 2 * n * n);

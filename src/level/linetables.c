@@ -181,39 +181,26 @@ static PetscErrorCode LinesDestroy(VpLines *lines, int32_t **line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpLevel        level;
-  const VpLines *lines;
-  PetscBool      drops; /* There are two tables per line: without face terms towards a cell on the lower side, and on the upper side. */
-  double        *table;
-} Entries;
-
-static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Entries *e = context;
-  const int      n = e->level->basis.n;
-
-  for (int32_t i = first; i < last; i++) {
-    double   *table = e->table + (size_t)i * (size_t)VpLineSize(n);
-    VpLineKey key = *VpLineKeyOf(e->lines, i >> e->drops);
-
-    if (e->drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
-    VpLineBuild(&e->level->basis, &key, e->level->problem.penalty, key.reaction, table, table + VpLineSide(n, 0));
-  }
-}
-
-/* Places the tables of all different lines. */
+/* Places the tables of all different lines. drops: there are two tables per line: without face terms towards a cell on the lower side, and
+   on the upper side */
 static PetscErrorCode PlaceEntries(VpLevel level, const VpLines *lines, PetscBool drops, VpArrays *arrays, const void **p)
 {
+  const int     n = level->basis.n;
   const int32_t count = lines->dictionary.n << drops;
-  const size_t  size = VpLineSize(level->basis.n) * (size_t)count;
-  Entries       e = {.level = level, .lines = lines, .drops = drops};
+  const size_t  size = VpLineSize(n) * (size_t)count;
+  double       *tables;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(size, &e.table));
-  VpLoop(count, BuildEntries, &e);
-  PetscCall(VpArraysPlaceReals(arrays, e.table, size, "operator tables", p));
-  PetscCall(PetscFree(e.table));
+  PetscCall(PetscMalloc1(size, &tables));
+  VP_LOOP (i, count) {
+    double   *table = tables + (size_t)i * (size_t)VpLineSize(n);
+    VpLineKey key = *VpLineKeyOf(lines, i >> drops);
+
+    if (drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
+    VpLineBuild(&level->basis, &key, level->problem.penalty, key.reaction, table, table + VpLineSide(n, 0));
+  }
+  PetscCall(VpArraysPlaceReals(arrays, tables, size, "operator tables", p));
+  PetscCall(PetscFree(tables));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,46 +216,17 @@ static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
   return PETSC_TRUE;
 }
 
-/* arrays of a view with `unit` while they are filled */
-typedef struct {
-  VpLevel  level;
-  double  *a;       /* [view.nlocal][directions] */
-  uint8_t *weighed; /* [view.nsweep] */
-} Unit;
-
-static void CopyCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
+/* a [view.nlocal][directions] = the coefficients of ghosts by sides */
+static void CopyBeyondSides(VpLevel level, double a[])
 {
-  const Unit *unit = (const Unit *)context;
-  const int   directions = VpProblemDirections(&unit->level->problem);
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int d = 0; d < directions; d++) unit->a[(size_t)cell * (size_t)directions + (size_t)d] = VpLevelCoefficient(unit->level, cell, d);
-  }
-}
-
-/* Copies those of ghosts by sides. */
-static void CopyBeyondSides(const Unit *unit)
-{
-  const VpLevel level = unit->level;
-  const VpMesh  mesh = level->mesh;
-  const size_t  swept = (size_t)level->view.nsweep, nside = 2 * (size_t)mesh->dim, count = (size_t)VpProblemDirections(&level->problem);
+  const VpMesh mesh = level->mesh;
+  const size_t swept = (size_t)level->view.nsweep, nside = 2 * (size_t)mesh->dim, count = (size_t)VpProblemDirections(&level->problem);
 
   for (size_t i = 0; i < swept * nside && mesh->shared->n; i++) {
     const int32_t beyond = mesh->shared->beyond[i];
 
     for (size_t d = 0; d < count && beyond >= level->view.nsweep; d++)
-      unit->a[(size_t)beyond * count + d] = VpLevelCoefficient(level, mesh->neighbor[i], (int)d);
-  }
-}
-
-static void FindWeighed(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Unit *unit = (const Unit *)context;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    unit->weighed[cell] = 0;
-    for (int side = 0; side < 2 * unit->level->mesh->dim; side++)
-      unit->weighed[cell] |= (uint8_t)((VpLevelLargerBeyond(unit->level, cell, side) != 0) << side);
+      a[(size_t)beyond * count + d] = VpLevelCoefficient(level, mesh->neighbor[i], (int)d);
   }
 }
 
@@ -276,20 +234,29 @@ static PetscErrorCode PlaceCoefficients(VpLevel level)
 {
   const PetscBool sides = (PetscBool)(level->reads == VP_GHOST_SIDE);
   VpView         *view = &level->view;
-  const size_t    count = (size_t)view->nlocal * (size_t)VpProblemDirections(&level->problem);
-  Unit            unit = {.level = level};
+  const int32_t   n = sides ? view->nsweep : view->nlocal;
+  const int       directions = VpProblemDirections(&level->problem);
+  const size_t    count = (size_t)view->nlocal * (size_t)directions;
+  double         *a;       /* [view.nlocal][directions] */
+  uint8_t        *weighed; /* [view.nsweep] */
 
   PetscFunctionBegin;
-  PetscCall(VpMallocLarge(count + 1, &unit.a));
-  VpLoop(sides ? view->nsweep : view->nlocal, CopyCoefficients, &unit);
-  if (sides) CopyBeyondSides(&unit);
-  PetscCall(VpArraysPlaceReals(&level->arrays, unit.a, count, "coefficients", &view->coefficient));
-  PetscCall(PetscFree(unit.a));
+  PetscCall(VpMallocLarge(count + 1, &a));
+  VP_LOOP (cell, n) {
+    for (int d = 0; d < directions; d++) a[(size_t)cell * (size_t)directions + (size_t)d] = VpLevelCoefficient(level, cell, d);
+  }
+  if (sides) CopyBeyondSides(level, a);
+  PetscCall(VpArraysPlaceReals(&level->arrays, a, count, "coefficients", &view->coefficient));
+  PetscCall(PetscFree(a));
   if (!level->problem.apart.volume) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge(view->nsweep + 1, &unit.weighed));
-  VpLoop(view->nsweep, FindWeighed, &unit);
-  PetscCall(VpPlaceArray(&level->arrays, unit.weighed, (size_t)view->nsweep, "sides of trees", &view->weighed));
-  PetscCall(PetscFree(unit.weighed));
+  PetscCall(VpMallocLarge(view->nsweep + 1, &weighed));
+  VP_LOOP (cell, view->nsweep) {
+    weighed[cell] = 0;
+    for (int side = 0; side < 2 * level->mesh->dim; side++)
+      weighed[cell] |= (uint8_t)((VpLevelLargerBeyond(level, cell, side) != 0) << side);
+  }
+  PetscCall(VpPlaceArray(&level->arrays, weighed, (size_t)view->nsweep, "sides of trees", &view->weighed));
+  PetscCall(PetscFree(weighed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,34 +59,6 @@ static PetscErrorCode ReportPlace(const Lists *w, const char what[], PetscInt of
           found[2], first, text);
 }
 
-/* Copies entries of cells, which are nodes on one rank, and finds the first that does not exist. */
-static void CopyCells(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  Lists       *w = (Lists *)context;
-  const size_t each = (size_t)w->nodes->view.places;
-
-  for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) {
-    w->nodes->node[i] = (int32_t)w->given[i];
-    if (w->given[i] >= -1 && w->given[i] < w->N) continue;
-    KeepLeast(&w->bad, (int64_t)i);
-    return;
-  }
-}
-
-static void MarkOwn(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  Lists         *w = (Lists *)context;
-  const size_t   n = CountPlaces(w->nodes);
-  const PetscInt begin = RangeStart(w->last - w->first, from), end = RangeStart(w->last - w->first, to);
-
-  for (PetscInt i = begin; i < end; i++) w->own[i] = 0;
-  for (size_t i = 0; i < n; i++) {
-    const PetscInt at = w->given[i] - w->first;
-
-    if (at >= begin && at < end) w->own[at] = 1;
-  }
-}
-
 /* the number of a node: entries ascend */
 static int32_t NumberOf(const Lists *w, PetscInt entry)
 {
@@ -96,14 +68,6 @@ static int32_t NumberOf(const Lists *w, PetscInt entry)
   if (entry >= w->first && entry < w->last) return w->own[entry - w->first];
   VP_BISECT(low, high, middle, w->other[middle] <= entry);
   return (int32_t)(low < w->nbelow ? low : low + w->nused);
-}
-
-static void NumberCells(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  const Lists *w = (Lists *)context;
-  const size_t each = (size_t)w->nodes->view.places;
-
-  for (size_t i = (size_t)from * each; i < (size_t)to * each; i++) w->nodes->node[i] = NumberOf(w, w->given[i]);
 }
 
 /* Counts the places of a piece of cells whose entries are other ranks', or, if there is `other`, copies these entries. */
@@ -148,7 +112,16 @@ static PetscErrorCode NumberNodes(Lists *w, PetscLayout layout)
   PetscFunctionBegin;
   PetscCall(ListOthers(w));
   PetscCall(PetscMalloc1(nodes->rows + 1, &w->own));
-  VpLoopHeavy(VpThreads, MarkOwn, w);
+  VP_LOOP_HEAVY (thread, VpThreads) {
+    const PetscInt begin = RangeStart(nodes->rows, thread), end = RangeStart(nodes->rows, thread + 1);
+
+    for (PetscInt i = begin; i < end; i++) w->own[i] = 0;
+    for (size_t i = 0; i < CountPlaces(nodes); i++) {
+      const PetscInt at = w->given[i] - w->first;
+
+      if (at >= begin && at < end) w->own[at] = 1;
+    }
+  }
   for (PetscInt i = 0; i < nodes->rows; i++) w->nused += w->own[i];
   nodes->kept = w->nused == nodes->rows ? w->nbelow : -1;
   nodes->view.nnode = (int32_t)(w->nother + w->nused);
@@ -165,7 +138,7 @@ static PetscErrorCode NumberNodes(Lists *w, PetscLayout layout)
     n += nodes->kept < 0;
     w->own[i] = (int32_t)node++;
   }
-  VpLoop(nodes->mesh->nown, NumberCells, w);
+  VP_LOOP (i, (int32_t)CountPlaces(nodes)) nodes->node[i] = NumberOf(w, w->given[i]);
   PetscCall(PetscFree(w->own));
   PetscCall(PetscFree(w->other));
   PetscCall(PetscSFCreate(nodes->mesh->comm, &nodes->sf));
@@ -173,29 +146,6 @@ static PetscErrorCode NumberNodes(Lists *w, PetscLayout layout)
   PetscCall(PetscSFSetUp(nodes->sf));
   PetscCall(PetscFree2(entry, leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* start[k + 2] = number of places of node k */
-static void CountPlacesOf(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  const VpNodes nodes = (VpNodes)context;
-  const size_t  n = CountPlaces(nodes);
-  const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, from), end = (int32_t)RangeStart(nodes->view.nnode, to);
-
-  for (int32_t k = begin; k < end; k++) nodes->start[k + 2] = 0;
-  for (size_t i = 0; i < n; i++)
-    if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->start[nodes->node[i] + 2]++;
-}
-
-/* Fills the places of nodes, from start[k + 1] on, which becomes their end. */
-static void FillPlaces(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  const VpNodes nodes = (VpNodes)context;
-  const size_t  n = CountPlaces(nodes);
-  const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, from), end = (int32_t)RangeStart(nodes->view.nnode, to);
-
-  for (size_t i = 0; i < n; i++)
-    if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->place[nodes->start[nodes->node[i] + 1]++] = (int32_t)i;
 }
 
 PetscErrorCode VpNodesListPlaces(VpNodes nodes)
@@ -212,9 +162,20 @@ PetscErrorCode VpNodesListPlaces(VpNodes nodes)
   PetscCall(VpMallocLarge((size_t)nodes->view.nnode + 2, &nodes->start));
   PetscCall(VpMallocLarge(places + 1, &nodes->place));
   nodes->start[0] = nodes->start[1] = 0;
-  VpLoopHeavy(VpThreads, CountPlacesOf, nodes);
+  VP_LOOP_HEAVY (thread, VpThreads) { /* start[k + 2] = number of places of node k */
+    const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, thread), end = (int32_t)RangeStart(nodes->view.nnode, thread + 1);
+
+    for (int32_t k = begin; k < end; k++) nodes->start[k + 2] = 0;
+    for (size_t i = 0; i < places; i++)
+      if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->start[nodes->node[i] + 2]++;
+  }
   for (int32_t k = 0; k < nodes->view.nnode; k++) nodes->start[k + 2] += nodes->start[k + 1];
-  VpLoopHeavy(VpThreads, FillPlaces, nodes);
+  VP_LOOP_HEAVY (thread, VpThreads) { /* Places of node k are filled in from start[k + 1] on, which becomes their end. */
+    const int32_t begin = (int32_t)RangeStart(nodes->view.nnode, thread), end = (int32_t)RangeStart(nodes->view.nnode, thread + 1);
+
+    for (size_t i = 0; i < places; i++)
+      if (nodes->node[i] >= begin && nodes->node[i] < end) nodes->place[nodes->start[nodes->node[i] + 1]++] = (int32_t)i;
+  }
   if (fetched) PetscCall(PetscFree(nodes->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,41 +190,21 @@ static void FindPoint(VpNodes nodes, int32_t place, PetscReal x[3], PetscReal si
   for (int d = 0; d < nodes->mesh->dim; d++, i /= n) x[d] += size[d] * nodes->point[i % n];
 }
 
-static void FillPoints(void *context, int32_t piece, int32_t from, int32_t to)
+/* Finds the first place whose point is not that of its node k. Directions that are periodic are not compared. */
+static void ComparePoints(Lists *w, int32_t k)
 {
-  const Lists  *w = (Lists *)context;
-  const VpNodes nodes = w->nodes;
-
-  for (int32_t k = from; k < to; k++) {
-    PetscReal x[3], size[3];
-
-    FindPoint(nodes, nodes->place[nodes->start[k]], x, size);
-    for (int d = 0; d < nodes->mesh->dim; d++) w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k] = x[d];
-  }
-}
-
-/* Finds the first place whose point is not that of its node. Directions that are periodic are not compared. */
-static void ComparePoints(void *context, int32_t piece, int32_t from, int32_t to)
-{
-  Lists        *w = (Lists *)context;
   const VpNodes nodes = w->nodes;
   const int     dim = nodes->mesh->dim;
-  int64_t       bad = INT64_MAX;
+  PetscReal     at[3], x[3], size[3];
 
-  for (int32_t k = from; k < to; k++) {
-    PetscReal at[3], x[3], size[3];
-
-    if (nodes->start[k] == nodes->start[k + 1]) continue;
-    FindPoint(nodes, nodes->place[nodes->start[k]], at, size);
-    for (int d = 0; d < dim && w->at; d++) at[d] = w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k];
-    for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) {
-      FindPoint(nodes, nodes->place[i], x, size);
-      for (int d = 0; d < dim; d++)
-        if (!nodes->mesh->geometry->domain->periodic[d] && PetscAbsReal(at[d] - x[d]) > APART * size[d])
-          bad = PetscMin(bad, nodes->place[i]);
-    }
+  if (nodes->start[k] == nodes->start[k + 1]) return;
+  FindPoint(nodes, nodes->place[nodes->start[k]], at, size);
+  for (int d = 0; d < dim && w->at; d++) at[d] = w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k];
+  for (int32_t i = nodes->start[k]; i < nodes->start[k + 1]; i++) {
+    FindPoint(nodes, nodes->place[i], x, size);
+    for (int d = 0; d < dim; d++)
+      if (!nodes->mesh->geometry->domain->periodic[d] && PetscAbsReal(at[d] - x[d]) > APART * size[d]) KeepLeast(&w->bad, nodes->place[i]);
   }
-  if (bad < INT64_MAX) KeepLeast(&w->bad, bad);
 }
 
 /* Copies values from one of the nodes that have the same entry to the others. leaves [nnode] */
@@ -288,10 +229,15 @@ static PetscErrorCode CheckPoints(Lists *w)
   PetscCall(VpTogether(nodes->mesh->comm, VpNodesListPlaces(nodes)));
   if (nodes->sf) {
     PetscCall(PetscMalloc1((size_t)nodes->mesh->dim * (size_t)nodes->view.nnode + 1, &w->at));
-    VpLoop(nodes->view.nnode, FillPoints, w);
+    VP_LOOP (k, nodes->view.nnode) {
+      PetscReal x[3], size[3];
+
+      FindPoint(nodes, nodes->place[nodes->start[k]], x, size);
+      for (int d = 0; d < nodes->mesh->dim; d++) w->at[(size_t)d * (size_t)nodes->view.nnode + (size_t)k] = x[d];
+    }
     for (int d = 0; d < nodes->mesh->dim; d++) PetscCall(AgreeOnNodes(nodes, w->at + (size_t)d * (size_t)nodes->view.nnode));
   }
-  VpLoop(nodes->view.nnode, ComparePoints, w);
+  VP_LOOP (k, nodes->view.nnode) ComparePoints(w, k);
   PetscCall(PetscFree(w->at));
   PetscCall(ReportPlace(w,
                         "%" PetscInt_FMT ", which is also that of a node at another point. Cells come in the order of "
@@ -308,7 +254,10 @@ static PetscErrorCode ListGiven(Lists *w, const VpNodesGiven *given, PetscLayout
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge(CountPlaces(nodes) + 1, &nodes->node));
-  VpLoop(nodes->mesh->nown, CopyCells, w);
+  VP_LOOP (i, (int32_t)CountPlaces(nodes)) { /* The entries of cells are nodes on one rank. */
+    nodes->node[i] = (int32_t)w->given[i];
+    if (w->given[i] < -1 || w->given[i] >= w->N) KeepLeast(&w->bad, i);
+  }
   PetscCall(ReportPlace(w, "%" PetscInt_FMT ", and the matrix has rows 0 to %" PetscInt_FMT "; -1 leaves a node out", w->N - 1));
   if (nodes->mesh->size > 1) PetscCall(NumberNodes(w, layout));
   if (!given->known && !given->entities) PetscCall(CheckPoints(w));

@@ -50,14 +50,6 @@ static void FillPlaces(VpEntities *e)
   }
 }
 
-/* what the loop over cells knows */
-typedef struct {
-  const VpEntities *e;
-  PetscInt         *first;
-  int32_t          *owned;
-  PetscInt         *node; /* [nown][n^dim] */
-} Numbering;
-
 /* bits of the entities that a cell owns */
 static int32_t FindOwnedBy(const VpEntities *e, int32_t cell)
 {
@@ -77,44 +69,36 @@ static int32_t FindOwnedBy(const VpEntities *e, int32_t cell)
   return owned;
 }
 
-/* Sets the bits of `owned`, and how many nodes a cell owns in place of the first one's number. */
-static void FindEntities(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Numbering *w = (Numbering *)context;
-
-  for (int32_t c = first; c < last; c++) {
-    w->owned[c] = FindOwnedBy(w->e, c);
-    w->first[c] = VpCountNodes(w->e, w->owned[c]);
-  }
-}
-
-/* Sets `first` and `owned` of own cells and of those around them. *rows: number of nodes that own cells own */
-static PetscErrorCode FindOwned(VpMesh mesh, const Numbering *w, PetscInt *rows)
+/* Sets `start` and `owned`, which become those of e, of own cells and of those around them. *rows: number of nodes that own cells own */
+static PetscErrorCode FindOwned(VpMesh mesh, const VpEntities *e, PetscInt start[], int32_t owned[], PetscInt *rows)
 {
   PetscInt first = 0;
 
   PetscFunctionBegin;
   *rows = 0;
-  VpLoop(mesh->nown, FindEntities, (void *)w);
+  VP_LOOP (c, mesh->nown) {
+    owned[c] = FindOwnedBy(e, c);
+    start[c] = VpCountNodes(e, owned[c]);
+  }
   for (int32_t c = 0; c < mesh->nown; c++) {
-    const PetscInt count = w->first[c];
+    const PetscInt count = start[c];
 
-    w->first[c] = *rows;
+    start[c] = *rows;
     *rows += count;
   }
   if (mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Exscan(rows, &first, 1, MPIU_INT, MPI_SUM, mesh->comm));
-  for (int32_t c = 0; c < mesh->nown; c++) w->first[c] += first;
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPIU_INT, w->first, w->first + mesh->nown));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPI_INT32_T, w->owned, w->owned + mesh->nown));
+  for (int32_t c = 0; c < mesh->nown; c++) start[c] += first;
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPIU_INT, start, start + mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPI_INT32_T, owned, owned + mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpEntitiesCreate(VpMesh mesh, int degree, PetscInt *rows, VpEntities **out)
 {
   VpEntities *e;
-  PetscInt   *position;
-  Numbering   w;
+  PetscInt   *position, *start;
+  int32_t    *owned;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
@@ -133,12 +117,11 @@ PetscErrorCode VpEntitiesCreate(VpMesh mesh, int degree, PetscInt *rows, VpEntit
     e->position = position;
     PetscCall(VpMeshPositions(mesh, position));
   }
-  w.e = e;
-  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &w.first));
-  e->first = w.first;
-  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &w.owned));
-  e->owned = w.owned;
-  PetscCall(FindOwned(mesh, &w, rows));
+  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &start));
+  e->first = start;
+  PetscCall(VpMallocLarge((size_t)mesh->nsweep + 1, &owned));
+  e->owned = owned;
+  PetscCall(FindOwned(mesh, e, start, owned, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,27 +136,19 @@ PetscErrorCode VpEntitiesDestroy(VpEntities **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void NumberCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Numbering  *w = (Numbering *)context;
-  const VpEntities *e = w->e;
-  const int         ndof = (int)PetscPowInt(e->degree + 1, e->dim);
-
-  for (int32_t c = first; c < last; c++) {
-    PetscInt *node = w->node + (size_t)c * (size_t)ndof, of[VP_ENTITIES];
-
-    VpFirstNodes(e, c, of);
-    for (int i = 0; i < ndof; i++) node[i] = of[e->entity[i]] + e->place[i];
-  }
-}
-
 PetscErrorCode VpNodesNumber(const VpEntities *e, PetscInt **node)
 {
-  Numbering w = {.e = e};
+  const int ndof = (int)PetscPowInt(e->degree + 1, e->dim);
+  PetscInt *all;
 
   PetscFunctionBegin;
-  PetscCall(VpMallocLarge((size_t)e->ncell * (size_t)PetscPowInt(e->degree + 1, e->dim) + 1, &w.node));
-  VpLoop(e->ncell, NumberCells, &w);
-  *node = w.node;
+  PetscCall(VpMallocLarge((size_t)e->ncell * (size_t)ndof + 1, &all));
+  VP_LOOP (c, e->ncell) {
+    PetscInt of[VP_ENTITIES];
+
+    VpFirstNodes(e, c, of);
+    for (int i = 0; i < ndof; i++) all[(size_t)c * (size_t)ndof + (size_t)i] = of[e->entity[i]] + e->place[i];
+  }
+  *node = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

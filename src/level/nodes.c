@@ -3,29 +3,16 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-/* what the loop over cells knows */
-typedef struct {
-  VpMesh  mesh;
-  double *root; /* [nown] */
-} Roots;
-
-static void FindRoots(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Roots *w = (Roots *)context;
-
-  for (int32_t c = first; c < last; c++) w->root[c] = sqrt(VpGeometryVolume(w->mesh->geometry, c));
-}
-
 static PetscErrorCode PlaceRoots(VpNodes nodes)
 {
   const int32_t nown = nodes->mesh->nown;
-  Roots         w = {.mesh = nodes->mesh};
+  double       *root; /* [nown] */
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nown, &w.root));
-  VpLoop(nown, FindRoots, &w);
-  PetscCall(VpPlaceArray(&nodes->arrays, w.root, nown, "volumes of cells", &nodes->root));
-  PetscCall(PetscFree(w.root));
+  PetscCall(PetscMalloc1(nown, &root));
+  VP_LOOP (c, nown) root[c] = sqrt(VpGeometryVolume(nodes->mesh->geometry, c));
+  PetscCall(VpPlaceArray(&nodes->arrays, root, nown, "volumes of cells", &nodes->root));
+  PetscCall(PetscFree(root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

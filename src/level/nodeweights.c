@@ -44,42 +44,31 @@ typedef struct {
   VpNodes          nodes;
   const VpProblem *problem;
   Forms            forms;
-  double          *g;           /* [nown][4] strengths along each direction, and reaction times volume; or .. */
-  double          *t, *of_cell; /* [nown] .. the weight of a cell, and what VpNodeMeans has */
 } Sums;
-
-static void FindWeights(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Sums  *w = (Sums *)context;
-  const VpMesh mesh = w->nodes->mesh;
-
-  for (int32_t c = first; c < last; c++) {
-    double g[3];
-
-    FindStrengths(mesh, w->problem, c, g);
-    w->t[c] = 0;
-    for (int d = 0; d < mesh->dim; d++) w->t[c] += g[d];
-    w->of_cell[c] = w->t[c] / sqrt(VpGeometryVolume(mesh->geometry, c));
-  }
-}
 
 PetscErrorCode VpNodesWeigh(VpNodes nodes, const VpProblem *problem, VpNodeMeans *means, double *one)
 {
   const VpMesh  mesh = nodes->mesh;
   VpArrays      own = {.backend = nodes->backend, .precision = VP_DOUBLE};
-  Sums          w = {.nodes = nodes, .problem = problem};
   const double *t;
-  double       *of_node;
+  double       *weight, *of_cell, *of_node;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(mesh->nown, &w.t, mesh->nown, &w.of_cell));
-  VpLoop(mesh->nown, FindWeights, &w);
+  PetscCall(PetscMalloc2(mesh->nown, &weight, mesh->nown, &of_cell));
+  VP_LOOP (c, mesh->nown) {
+    double g[3];
+
+    FindStrengths(mesh, problem, c, g);
+    weight[c] = 0;
+    for (int d = 0; d < mesh->dim; d++) weight[c] += g[d];
+    of_cell[c] = weight[c] / sqrt(VpGeometryVolume(mesh->geometry, c));
+  }
   PetscCall(VpNodeMeansDestroy(means));
   means->arrays = (VpArrays){.backend = nodes->backend, .precision = VP_DOUBLE};
-  PetscCall(VpPlaceArray(&means->arrays, w.of_cell, mesh->nown, "weights of cells", &means->of_cell));
+  PetscCall(VpPlaceArray(&means->arrays, of_cell, mesh->nown, "weights of cells", &means->of_cell));
   PetscCall(VpArraysReserve(&means->arrays, ((size_t)nodes->view.nnode + 1) * sizeof(*of_node), "weights of nodes", (void **)&of_node));
-  PetscCall(VpPlaceArray(&own, w.t, mesh->nown, "weights of cells", &t));
-  PetscCall(PetscFree2(w.t, w.of_cell));
+  PetscCall(VpPlaceArray(&own, weight, mesh->nown, "weights of cells", &t));
+  PetscCall(PetscFree2(weight, of_cell));
   PetscCall(VpNodesSumWeights(nodes, t, of_node, one));
   PetscCall(VpArraysRelease(&own));
   means->of_node = of_node;
@@ -92,22 +81,6 @@ PetscErrorCode VpNodeMeansDestroy(VpNodeMeans *means)
   PetscCall(VpArraysRelease(&means->arrays));
   means->of_cell = means->of_node = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void FindCellStrengths(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Sums  *w = (Sums *)context;
-  const VpMesh mesh = w->nodes->mesh;
-
-  for (int32_t c = first; c < last; c++) {
-    double *g = w->g + 4 * (size_t)c;
-
-    FindStrengths(mesh, w->problem, c, g);
-    g[3] = VpProblemReaction(w->problem, c);
-    for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
-    if (!w->nodes->wide) continue;
-    for (int d = 0; d < 4; d++) g[d] *= (d < 3 ? 4. : 1.) / (1 << mesh->dim);
-  }
 }
 
 /* Sets form->end and ends from the cells' sides at the boundary. */
@@ -158,17 +131,26 @@ static VpNodeForm DiagonalsOf(const Forms *f)
 
 PetscErrorCode VpNodesDiagonal(VpNodes nodes, const VpProblem *problem, const double point[], double *diagonal)
 {
-  VpArrays   own = {.backend = nodes->backend, .precision = VP_DOUBLE};
-  Sums       w = {.nodes = nodes, .problem = problem};
-  VpNodeForm form;
+  const VpMesh mesh = nodes->mesh;
+  VpArrays     own = {.backend = nodes->backend, .precision = VP_DOUBLE};
+  Sums         w = {.nodes = nodes, .problem = problem};
+  double      *strength; /* [nown][4] along each direction, and reaction times volume */
+  VpNodeForm   form;
 
   PetscFunctionBegin;
   PetscCall(TabulateForms(nodes, nodes->wide ? NULL : point, problem->quadrature, &w.forms));
   form = DiagonalsOf(&w.forms);
-  PetscCall(VpMallocLarge(4 * (size_t)nodes->mesh->nown, &w.g));
-  VpLoop(nodes->mesh->nown, FindCellStrengths, &w);
-  PetscCall(VpPlaceArray(&own, w.g, 4 * (size_t)nodes->mesh->nown, "strengths of cells", &form.strength));
-  PetscCall(PetscFree(w.g));
+  PetscCall(VpMallocLarge(4 * (size_t)mesh->nown, &strength));
+  VP_LOOP (c, mesh->nown) {
+    double *g = strength + 4 * (size_t)c;
+
+    FindStrengths(mesh, problem, c, g);
+    g[3] = VpProblemReaction(problem, c);
+    for (int d = 0; d < mesh->dim; d++) g[3] *= VpGeometrySize(mesh->geometry, c, d);
+    for (int d = 0; d < 4 && nodes->wide; d++) g[d] *= (d < 3 ? 4. : 1.) / (1 << mesh->dim);
+  }
+  PetscCall(VpPlaceArray(&own, strength, 4 * (size_t)mesh->nown, "strengths of cells", &form.strength));
+  PetscCall(PetscFree(strength));
   PetscCall(PlaceEnds(&w, &own, &form));
   PetscCall(VpNodesSumForm(nodes, &form, diagonal));
   PetscCall(VpArraysRelease(&own));

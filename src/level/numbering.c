@@ -185,20 +185,6 @@ static inline int32_t *ZoneOf(const ByBox *by, int32_t cell, int d)
   return &by->zone[geometry->box[cell]][d][VpGeometryZone(geometry, cell, d)];
 }
 
-/* Finds an item in every zone. Several pieces may share a zone: any of its items will do. */
-static void FindItems(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const ByBox *by = context;
-
-  for (int32_t i = first; i < last; i++) {
-    for (int d = 0; d < by->numbering->mesh->dim && !IsApart(by->numbering, i); d++) {
-      int32_t *zone = ZoneOf(by, CellOf(by->numbering, i), d);
-
-      if (__atomic_load_n(zone, __ATOMIC_RELAXED) < 0) __atomic_store_n(zone, i, __ATOMIC_RELAXED);
-    }
-  }
-}
-
 /* Whether two boxes of a slab have the same numbers along d: the same slab, or boundary, is below both, and so are the two next ones above.
    */
 static PetscBool HaveSameBeyond(VpDomain domain, const int32_t slab[], int d, int32_t box, int32_t other)
@@ -238,16 +224,6 @@ static PetscErrorCode NumberZones(ByBox *by, int d, int32_t last[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void GiveZoneNumbers(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const ByBox *by = context;
-  const int    dim = by->numbering->mesh->dim;
-
-  for (int32_t i = first; i < last; i++) {
-    for (int d = 0; d < dim; d++) by->number[(size_t)i * dim + d] = *ZoneOf(by, CellOf(by->numbering, i), d);
-  }
-}
-
 PetscErrorCode VpNumberByBox(const VpNumbering *numbering, int32_t number[])
 {
   const size_t nbox = numbering->mesh->geometry->domain->nbox;
@@ -258,9 +234,17 @@ PetscErrorCode VpNumberByBox(const VpNumbering *numbering, int32_t number[])
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nbox, &by.zone, nbox, &last));
   memset(by.zone, 0xff, nbox * sizeof(*by.zone));
-  VpLoop(numbering->n, FindItems, &by);
+  VP_LOOP (i, numbering->n) { /* Several threads may share a zone: any of its items will do. */
+    for (int d = 0; d < dim && !IsApart(numbering, i); d++) {
+      int32_t *zone = ZoneOf(&by, CellOf(numbering, i), d);
+
+      if (__atomic_load_n(zone, __ATOMIC_RELAXED) < 0) __atomic_store_n(zone, i, __ATOMIC_RELAXED);
+    }
+  }
   for (int d = 0; d < dim; d++) PetscCall(NumberZones(&by, d, last));
-  VpLoop(numbering->n, GiveZoneNumbers, &by);
+  VP_LOOP (i, numbering->n) {
+    for (int d = 0; d < dim; d++) number[(size_t)i * dim + d] = *ZoneOf(&by, CellOf(numbering, i), d);
+  }
   for (int32_t i = 0; i < numbering->n; i++) {
     for (int d = 0; d < dim && IsApart(numbering, i); d++)
       PetscCall(numbering->number(numbering->context, i, d, &number[(size_t)i * dim + d]));

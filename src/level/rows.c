@@ -38,47 +38,31 @@ PetscErrorCode VpRowMerge(VpRow *row)
 
 /* the rows of the cells [first, first + BLOCK) */
 enum { BLOCK = 1 << 14 };
-typedef struct {
-  const VpRows   *rows;
-  const PetscInt *position;
-  int32_t         first;
-  VpRow          *row; /* [BLOCK][rows->rows] */
-} RowBlock;
-
-static void CreateRows(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const RowBlock *block = context;
-  const VpRows   *rows = block->rows;
-  VpRow          *row = block->row + (size_t)first * (size_t)rows->rows;
-
-  for (int32_t c = first; c < last; c++) {
-    for (int i = 0; i < rows->rows; i++, row++) {
-      row->n = 0;
-      (void)rows->create(rows, block->position, block->first + c, i, row);
-    }
-  }
-}
-
 /* All threads create the rows of a block of cells, then one thread hands them over. */
 static PetscErrorCode ForEachInThreads(const VpRows *rows, const PetscInt                             position[],
                                        PetscErrorCode (*what)(PetscInt, const VpRow *, void *), void *context)
 {
   const int32_t nown = rows->level->mesh->nown, most = PetscMin(nown, BLOCK);
   const size_t  count = (size_t)most * (size_t)rows->rows, size = count * rows->most;
-  RowBlock      block = {.rows = rows, .position = position};
+  VpRow        *row; /* [BLOCK][rows->rows] */
   PetscInt     *column, at = 0;
   PetscScalar  *value;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(count, &block.row, size, &column, size, &value));
-  for (size_t i = 0; i < count; i++) block.row[i] = (VpRow){.column = column + i * rows->most, .value = value + i * rows->most};
-  for (; block.first < nown; block.first += BLOCK) {
-    const int32_t cells = PetscMin(nown - block.first, BLOCK);
+  PetscCall(PetscMalloc3(count, &row, size, &column, size, &value));
+  for (size_t i = 0; i < count; i++) row[i] = (VpRow){.column = column + i * rows->most, .value = value + i * rows->most};
+  for (int32_t first = 0; first < nown; first += BLOCK) {
+    const int32_t cells = PetscMin(nown - first, BLOCK);
 
-    VpLoopHeavy(cells, CreateRows, &block);
-    for (int32_t i = 0; i < cells * rows->rows; i++) PetscCall(what(at++, &block.row[i], context));
+    VP_LOOP_HEAVY (c, cells) {
+      for (int i = 0; i < rows->rows; i++) {
+        row[(size_t)c * (size_t)rows->rows + (size_t)i].n = 0;
+        (void)rows->create(rows, position, first + c, i, &row[(size_t)c * (size_t)rows->rows + (size_t)i]);
+      }
+    }
+    for (int32_t i = 0; i < cells * rows->rows; i++) PetscCall(what(at++, &row[i], context));
   }
-  PetscCall(PetscFree3(block.row, column, value));
+  PetscCall(PetscFree3(row, column, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,22 +41,18 @@ static PetscErrorCode NumberFractions(Children *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void FindCorners(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindCorner(const Children *c, int32_t cell)
 {
-  const Children *c = (Children *)context;
-  const VpMesh    mesh = c->mesh;
+  const VpMesh mesh = c->mesh;
+  const size_t box = (size_t)mesh->geometry->box[cell];
 
-  for (int32_t cell = first; cell < last; cell++) {
-    const size_t box = (size_t)mesh->geometry->box[cell];
+  c->corner[cell] = 0;
+  for (int d = 0; d < mesh->dim; d++) {
+    const int merge = mesh->relation->step->merge[3 * box + d], fraction = c->of_box ? c->of_box[3 * box + d] : -1;
+    const int upper = merge == VP_MERGE_HALVES ? mesh->geometry->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
 
-    c->corner[cell] = 0;
-    for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->relation->step->merge[3 * box + d], fraction = c->of_box ? c->of_box[3 * box + d] : -1;
-      const int upper = merge == VP_MERGE_HALVES ? mesh->geometry->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
-
-      c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : fraction >= 0 ? VP_UNEQUAL : upper) << 2 * d);
-      if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (fraction + 1) + upper;
-    }
+    c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : fraction >= 0 ? VP_UNEQUAL : upper) << 2 * d);
+    if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (fraction + 1) + upper;
   }
 }
 
@@ -89,7 +85,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscCall(PlaceTables(fine, &c));
   PetscCall(PetscMalloc1(mesh->nhalo, &c.corner));
   if (c.widths.n) PetscCall(PetscMalloc1((size_t)mesh->nhalo * mesh->dim, &c.table));
-  VpLoop(mesh->nhalo, FindCorners, &c);
+  VP_LOOP (cell, mesh->nhalo) FindCorner(&c, cell);
   PetscCall(VpPlaceArray(&fine->arrays, c.corner, mesh->nhalo, "parents", &view->corner));
   if (c.table) PetscCall(VpPlaceArray(&fine->arrays, c.table, (size_t)mesh->nhalo * mesh->dim, "parents", &view->table));
   PetscCall(VpLevelPlaceMeshArray(fine, mesh->relation->parent, mesh->nhalo, "parents", &view->parent));

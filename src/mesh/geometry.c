@@ -11,23 +11,9 @@ void VpGeometryBounds(VpGeometry g, int32_t cell, PetscReal lower[], PetscReal s
   }
 }
 
-typedef struct {
-  VpGeometry     geometry;
-  const int32_t *list;
-  double        *bounds;
-} Bounds;
-
-static void FindBounds(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Bounds *b = (const Bounds *)context;
-
-  for (int32_t i = first; i < last; i++)
-    VpGeometryBounds(b->geometry, b->list ? b->list[i] : i, b->bounds + 6 * (size_t)i, b->bounds + 6 * (size_t)i + 3);
-}
-
 void VpGeometryAllBounds(VpGeometry g, int32_t n, const int32_t list[], double bounds[])
 {
-  VpLoop(n, FindBounds, &(Bounds){g, list, bounds});
+  VP_LOOP (i, n) VpGeometryBounds(g, list ? list[i] : i, bounds + 6 * (size_t)i, bounds + 6 * (size_t)i + 3);
 }
 
 void VpGeometryPoint(VpGeometry g, int32_t cell, const PetscReal xi[], PetscReal x[])

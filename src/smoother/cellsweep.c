@@ -45,14 +45,6 @@ static PetscErrorCode ColorTrees(VpCellSweep sweep)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the cells that are swept: those of patches whose coefficient is somewhere more than `ratio` times that of the cell */
-typedef struct {
-  VpLevel          level;
-  const VpPatches *patches;
-  double           ratio;
-  uint8_t         *stiff; /* [patches->n] */
-} Choice;
-
 /* About h^2 times the least eigenvalue along a direction of a patch of two cells: (pi / 2)^2. */
 #define LEAST 2.5
 
@@ -81,39 +73,34 @@ static double StiffnessOf(VpLevel level, const int32_t cell[], const uint8_t fra
   return most;
 }
 
-static void FindStiff(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Choice *choice = (const Choice *)context;
-
-  for (int32_t p = first; p < last; p++) {
-    const size_t at = (size_t)p << choice->patches->dim;
-
-    choice->stiff[p] =
-      StiffnessOf(choice->level, choice->patches->cell + at, choice->patches->frame ? choice->patches->frame + at : NULL) > choice->ratio;
-  }
-}
-
-/* swept[c] = whether own cell c is swept: in a stiff patch, or in none, as whole trees may be */
+/* swept[c] = whether own cell c is swept: in a stiff patch, whose coefficient is somewhere more than `ratio` times that of the cell, or in
+   none, as whole trees may be */
 static PetscErrorCode ChooseCells(VpLevel level, double ratio, uint8_t swept[])
 {
   const VpMesh    mesh = level->mesh;
   const PetscBool trees = (PetscBool)(mesh->geometry->domain->trees != NULL);
   VpPatches       patches;
-  Choice          choice = {.level = level, .patches = &patches, .ratio = ratio};
+  uint8_t        *stiff; /* [patches.n] */
 
   PetscFunctionBegin;
   memset(swept, trees, (size_t)mesh->nown);
   if (VpLevelIsUniform(level) && !trees) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpPatchesCreate(mesh, level->thinnest, &patches));
-  PetscCall(PetscCalloc1(patches.n, &choice.stiff));
-  if (!VpLevelIsUniform(level)) VpLoop(patches.n, FindStiff, &choice);
+  PetscCall(PetscCalloc1(patches.n, &stiff));
+  if (!VpLevelIsUniform(level)) {
+    VP_LOOP (p, patches.n) {
+      const size_t at = (size_t)p << mesh->dim;
+
+      stiff[p] = StiffnessOf(level, patches.cell + at, patches.frame ? patches.frame + at : NULL) > ratio;
+    }
+  }
   for (size_t i = 0; i < (size_t)patches.n << mesh->dim; i++) {
     if (patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 0;
   }
   for (size_t i = 0; i < (size_t)patches.n << mesh->dim; i++) {
-    if (choice.stiff[i >> mesh->dim] && patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 1;
+    if (stiff[i >> mesh->dim] && patches.cell[i] < mesh->nown) swept[patches.cell[i]] = 1;
   }
-  PetscCall(PetscFree(choice.stiff));
+  PetscCall(PetscFree(stiff));
   PetscCall(VpPatchesDestroy(&patches));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

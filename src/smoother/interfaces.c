@@ -166,53 +166,21 @@ static void BuildEntry(VpLevel level, const VpInterfaceKey *key, double table[],
   for (int column = 0; column < size; column++) memcpy(Z + column * size, scratch + (2 * column + 1) * size, (size_t)size * sizeof(*Z));
 }
 
-typedef struct {
-  VpLevel               level;
-  const VpInterfaceKey *key;
-  size_t                size, nscratch; /* numbers of an entry and of its scratch */
-  double               *table, *scratch;
-} Entries;
-
-static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Entries *e = context;
-
-  for (int32_t i = first; i < last; i++) BuildEntry(e->level, &e->key[i], e->table + i * e->size, e->scratch + i * e->nscratch);
-}
-
 /* Computes the entries of all keys and places them on the backend. */
 static PetscErrorCode PlaceTable(VpLevel fine, const VpDictionary *keys, VpArrays *arrays, VpInterfaceView *view)
 {
-  const int n = fine->basis.n, dim = fine->mesh->dim;
-  Entries   e = {.level = fine, .key = (const VpInterfaceKey *)keys->item, .size = VpInterfaceSize(n, dim)};
+  const int             n = fine->basis.n, dim = fine->mesh->dim;
+  const VpInterfaceKey *key = (const VpInterfaceKey *)keys->item;
+  const size_t          size = VpInterfaceSize(n, dim), nscratch = 2 * (size - VpInterfaceZ(n, dim));
+  double               *table, *scratch;
 
   PetscFunctionBegin;
-  e.nscratch = 2 * (e.size - VpInterfaceZ(n, dim));
-  PetscCall(PetscMalloc2(keys->n * e.size, &e.table, keys->n * e.nscratch, &e.scratch));
-  VpLoopHeavy(keys->n, BuildEntries, &e);
+  PetscCall(PetscMalloc2(keys->n * size, &table, keys->n * nscratch, &scratch));
+  VP_LOOP_HEAVY (i, keys->n) BuildEntry(fine, &key[i], table + i * size, scratch + i * nscratch);
   view->ntype = keys->n;
-  PetscCall(VpArraysPlaceReals(arrays, e.table, keys->n * e.size, "interface patches", &view->table));
-  PetscCall(PetscFree2(e.table, e.scratch));
+  PetscCall(VpArraysPlaceReals(arrays, table, keys->n * size, "interface patches", &view->table));
+  PetscCall(PetscFree2(table, scratch));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the keys and weights of interfaces, [ninterface] */
-typedef struct {
-  VpLevel         fine, coarse;
-  VpInterfaceKey *key; /* set where the interface's patch is swept */
-  double         *weight;
-} Keys;
-
-static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Keys   *keys = context;
-  const VpMesh  mesh = keys->fine->mesh;
-  const VpFace *interface = mesh->relation->ends.face;
-
-  for (int32_t i = first; i < last; i++) {
-    keys->weight[i] = keys->fine->typical / VpLevelLargest(keys->coarse, interface[i].cell[0]);
-    if (VpMeshSweepsEnd(mesh, &interface[i])) keys->key[i] = VpInterfaceKeyOf(keys->fine, keys->coarse, &interface[i]);
-  }
 }
 
 /* type[i] = the table entry of interface i, or -1 if its patch is not swept */
@@ -234,25 +202,29 @@ static PetscErrorCode NumberKeys(VpMesh mesh, const VpInterfaceKey key[], int32_
 
 PetscErrorCode VpPlaceInterfaces(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *arrays, VpInterfaceView *view)
 {
-  const VpFaces *ends = &fine->mesh->relation->ends;
-  VpDictionary   different;
-  Keys           keys = {.fine = fine, .coarse = coarse};
-  int32_t       *type;
+  const VpFaces  *ends = &fine->mesh->relation->ends;
+  VpDictionary    different;
+  VpInterfaceKey *key; /* set where the interface's patch is swept */
+  double         *weight;
+  int32_t        *type;
 
   PetscFunctionBegin;
   PetscCall(VpPlaceHanging(coarse, fine, ends, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
-  PetscCall(VpMallocLarge(ends->n, &keys.key));
-  PetscCall(PetscMalloc2(ends->n, &keys.weight, ends->n, &type));
-  VpLoop(ends->n, FindKeys, &keys);
+  PetscCall(VpMallocLarge(ends->n, &key));
+  PetscCall(PetscMalloc2(ends->n, &weight, ends->n, &type));
+  VP_LOOP (i, ends->n) {
+    weight[i] = fine->typical / VpLevelLargest(coarse, ends->face[i].cell[0]);
+    if (VpMeshSweepsEnd(fine->mesh, &ends->face[i])) key[i] = VpInterfaceKeyOf(fine, coarse, &ends->face[i]);
+  }
   PetscCall(VpDictionaryCreate(VP_INTERFACE_WORDS, sizeof(VpInterfaceKey), &different));
-  PetscCall(NumberKeys(fine->mesh, keys.key, type, &different));
+  PetscCall(NumberKeys(fine->mesh, key, type, &different));
   PetscCall(PlaceTable(fine, &different, arrays, view));
   PetscCall(VpPlaceArray(arrays, type, ends->n, "interface patches", &view->type));
   PetscCall(VpPlaceInterfaceOrder(fine->mesh, together, different.n, type, arrays, view));
-  if (!VpLevelIsUniform(fine)) PetscCall(VpArraysPlaceReals(arrays, keys.weight, ends->n, "interface patches", &view->weight));
+  if (!VpLevelIsUniform(fine)) PetscCall(VpArraysPlaceReals(arrays, weight, ends->n, "interface patches", &view->weight));
   PetscCall(VpDictionaryDestroy(&different));
-  PetscCall(PetscFree2(keys.weight, type));
-  PetscCall(PetscFree(keys.key));
+  PetscCall(PetscFree2(weight, type));
+  PetscCall(PetscFree(key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -158,28 +158,24 @@ static PetscBool IsReplaceable(const VpPatchProblems *problems, int32_t p, Petsc
   return (PetscBool)(fit && !problems->patches->mixed[p] && !(steps && problems->level->problem.reaction > 0));
 }
 
-static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
+static void FitCoefficient(const VpPatchProblems *problems, int32_t p)
 {
-  const VpPatchProblems *problems = (VpPatchProblems *)context;
-  const VpLevel          level = problems->level;
-  const int              dim = problems->patches->dim;
+  const VpLevel      level = problems->level;
+  const int          dim = problems->patches->dim;
+  const int32_t     *cell = problems->patches->cell + ((size_t)p << dim);
+  const uint8_t     *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << dim) : NULL;
+  double            *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
+  VpPatchCoefficient coefficient;
 
-  for (int32_t p = first; p < last; p++) {
-    const int32_t     *cell = problems->patches->cell + ((size_t)p << dim);
-    const uint8_t     *frame = problems->patches->frame ? problems->patches->frame + ((size_t)p << dim) : NULL;
-    double            *factor = problems->factor + (size_t)p * (dim + 1), sigma[3];
-    VpPatchCoefficient coefficient;
+  VpPatchCoefficientGet(level, cell, frame, &coefficient);
+  const VpPattern pattern = level->problem.apart.volume ? VP_PATTERN_ANY : VpCoefficientPattern(&coefficient);
+  const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
-    VpPatchCoefficientGet(level, cell, frame, &coefficient);
-    const VpPattern pattern = level->problem.apart.volume ? VP_PATTERN_ANY : VpCoefficientPattern(&coefficient);
-    const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
-
-    VpCoefficientFit(&coefficient, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
-    VpPatchVolumes(level, cell, frame, &coefficient, &problems->fit[p]);
-    for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
-    factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
-    if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
-  }
+  VpCoefficientFit(&coefficient, keep ? 0 : GrainOf(level), &problems->fit[p], sigma);
+  VpPatchVolumes(level, cell, frame, &coefficient, &problems->fit[p]);
+  for (int d = 0; d < dim; d++) factor[d] = sigma[d] / level->typical;
+  factor[dim] = VpPatchReaction(level, cell, &problems->fit[p]);
+  if (problems->replaceable) problems->replaceable[p] = IsReplaceable(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
 }
 
 /* *few: few of the fits of replaceable patches differ, and few of their factors along lines */
@@ -219,12 +215,13 @@ static PetscErrorCode FitPatches(VpPatchProblems *problems)
 
   PetscFunctionBegin;
   problems->keeps = (PetscBool)(problems->space == VP_SPACE_FULL);
-  VpLoop(patches->n, FitCoefficients, problems);
+  VP_LOOP (p, patches->n) FitCoefficient(problems, p);
   if (!problems->keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpTogether(comm, CountFits(problems, &problems->keeps)));
   PetscCall(VpFirstRank(comm, (PetscBool)!problems->keeps, &many));
   problems->keeps = (PetscBool)(many == INT_MAX);
-  if (!problems->keeps) VpLoop(patches->n, FitCoefficients, problems);
+  if (problems->keeps) PetscFunctionReturn(PETSC_SUCCESS);
+  VP_LOOP (p, patches->n) FitCoefficient(problems, p);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -328,13 +325,6 @@ static uint8_t BitsWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
   return bits;
 }
 
-static void FindReplaceable(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const VpPatchProblems *problems = (VpPatchProblems *)context;
-
-  for (int32_t p = first; p < last; p++) problems->replaceable[p] = problems->patches->mixed[p] ? BitsWhereLevelEnds(problems, p) : 0;
-}
-
 /* whether mixed patches may be replaceable: on partial levels, whose tables say what A is at the level's end */
 static PetscBool EndsMayBeReplaceable(const VpPatchProblems *problems)
 {
@@ -366,7 +356,7 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
   PetscCall(FindProblems(problems));
   if (EndsMayBeReplaceable(problems)) {
     PetscCall(VpMallocLarge(patches->n, &problems->replaceable));
-    VpLoop(patches->n, FindReplaceable, problems);
+    VP_LOOP (p, patches->n) problems->replaceable[p] = patches->mixed[p] ? BitsWhereLevelEnds(problems, p) : 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

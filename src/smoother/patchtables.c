@@ -37,23 +37,6 @@ typedef struct {
   uint8_t               *mirrored; /* as in VpPatchView */
 } Solved;
 
-static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Solved          *to = (Solved *)context;
-  const VpPatchProblems *problems = to->problems;
-  const VpLevel          level = problems->level;
-  const int              m = 2 * level->basis.n;
-
-  for (int32_t i = first; i < last; i++) {
-    const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
-    double           *table = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = table + VpLambdaAt(m);
-
-    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, table);
-    for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
-    to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
-  }
-}
-
 /* whether one patch covers the whole domain and its problem is singular */
 static PetscBool IsSingular(VpLevel level)
 {
@@ -185,7 +168,14 @@ PetscErrorCode VpPlacePatches(const VpPatchProblems *problems, VpArrays *arrays,
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
   PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &solved.table, nentry, &solved.mirrored));
-  VpLoopHeavy(nentry, SolveProblems, &solved);
+  VP_LOOP_HEAVY (i, nentry) {
+    const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
+    double           *table = solved.table + (size_t)i * VpFdmSize(level->basis.n), *lambda = table + VpLambdaAt(2 * level->basis.n);
+
+    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, table);
+    for (int k = 0; k < 2 * level->basis.n; k++) lambda[k] *= key->ratio * level->typical;
+    solved.mirrored[i] = VpFdmIsMirrored(&key->fdm);
+  }
   PetscCall(WorstCondition(problems, solved.table, &condition));
   PetscCall(VpTogether(level->mesh->comm, FillView(&solved, arrays, view)));
   PetscCall(PetscFree2(solved.table, solved.mirrored));

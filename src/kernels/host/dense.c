@@ -4,65 +4,20 @@
 #include "../../base/threads.h"
 #include <petscmat.h>
 
-typedef struct {
-  const VpDenseInverse *d;
-  size_t                n, ndof; /* number of columns; values per cell */
-  double               *rows;    /* [n][n] all rows, or [count][n] the wanted ones */
-  double                weight;
-  float                *single;
-} Work;
-
-static void FillRows(void *context, int32_t piece, int32_t first, int32_t last)
+/* rows = enter rows leave, of a cell with ndof values */
+static void ChangeCell(const VpDenseInverse *d, size_t ndof, double rows[])
 {
-  const Work           *w = (const Work *)context;
-  const VpDenseInverse *d = w->d;
+  const int    order = d->order;
+  const size_t n = (size_t)d->n;
+  double       transposed[VP_MAX_N * VP_MAX_N], column[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
-  for (int32_t i = first; i < last; i++) {
-    double *row = w->rows + (size_t)i * w->n;
-
-    for (size_t j = 0; j < w->n; j++) row[j] = d->one ? w->weight * d->one[i] * d->one[j] : 0;
-    for (PetscInt k = d->start[i]; k < d->start[i + 1]; k++) row[d->column[k]] += PetscRealPart(d->value[k]);
+  for (int i = 0; i < order * order; i++) transposed[i] = d->leave[i % order * order + i / order];
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < ndof; i++) column[i] = rows[i * n + j];
+    VpTransferApply(d->dim, order, d->enter, 0, column);
+    for (size_t i = 0; i < ndof; i++) rows[i * n + j] = column[i];
   }
-}
-
-/* wanted rows += weight e e^T */
-static void AddProjection(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Work *w = (const Work *)context;
-
-  for (size_t i = (size_t)first; i < (size_t)last; i++) {
-    const double by = w->weight * w->d->one[(size_t)w->d->first + i];
-
-    for (size_t j = 0; j < w->n; j++) w->rows[i * w->n + j] += by * w->d->one[j];
-  }
-}
-
-/* rows = enter rows leave on the cells [first, last) */
-static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Work           *w = (const Work *)context;
-  const VpDenseInverse *d = w->d;
-  const int             n = d->order;
-  double                transposed[VP_MAX_N * VP_MAX_N], column[VP_MAX_N * VP_MAX_N * VP_MAX_N];
-
-  for (int i = 0; i < n * n; i++) transposed[i] = d->leave[i % n * n + i / n];
-  for (int32_t cell = first; cell < last; cell++) {
-    double *rows = w->rows + (size_t)cell * w->ndof * w->n;
-
-    for (size_t j = 0; j < w->n; j++) {
-      for (size_t i = 0; i < w->ndof; i++) column[i] = rows[i * w->n + j];
-      VpTransferApply(d->dim, n, d->enter, 0, column);
-      for (size_t i = 0; i < w->ndof; i++) rows[i * w->n + j] = column[i];
-    }
-    for (size_t at = 0; at < w->ndof * w->n; at += w->ndof) VpTransferApply(d->dim, n, transposed, 0, rows + at);
-  }
-}
-
-static void RoundToSingle(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Work *w = (const Work *)context;
-
-  for (size_t i = (size_t)first * w->n; i < (size_t)last * w->n; i++) w->single[i] = (float)w->rows[i];
+  for (size_t at = 0; at < ndof * n; at += ndof) VpTransferApply(d->dim, order, transposed, 0, rows + at);
 }
 
 /* Computes rows [first, first + count) of A^-1 by LU factorisation of the symmetric A [n][n], which is overwritten. The columns of the
@@ -89,26 +44,37 @@ static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscIn
 
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *d, VpPrecision precision, void *M, double *largest)
 {
-  const size_t n = (size_t)d->n, count = (size_t)d->count;
-  double      *A;
-  Work         w = {.d = d, .n = n, .ndof = (size_t)PetscPowInt(d->order, d->dim), .weight = d->weight[0], .single = (float *)M};
+  const size_t n = (size_t)d->n, count = (size_t)d->count, ndof = (size_t)PetscPowInt(d->order, d->dim);
+  double      *A, *rows = (double *)M; /* [n][n] all rows, [count][n] the wanted ones */
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge(n * n, &A));
-  w.rows = A;
-  VpLoop(d->n, FillRows, &w);
-  w.rows = (double *)M;
-  if (precision == VP_SINGLE) PetscCall(VpMallocLarge(count * n, &w.rows));
-  PetscCall(InvertRows(d->n, A, d->first, d->count, w.rows));
+  VP_LOOP (i, d->n) {
+    double *row = A + (size_t)i * n;
+
+    for (size_t j = 0; j < n; j++) row[j] = d->one ? d->weight[0] * d->one[i] * d->one[j] : 0;
+    for (PetscInt k = d->start[i]; k < d->start[i + 1]; k++) row[d->column[k]] += PetscRealPart(d->value[k]);
+  }
+  if (precision == VP_SINGLE) PetscCall(VpMallocLarge(count * n, &rows));
+  PetscCall(InvertRows(d->n, A, d->first, d->count, rows));
   PetscCall(PetscFree(A));
-  w.weight = d->weight[1];
   *largest = 0;
-  for (size_t i = 0; i < count; i++) *largest = PetscMax(*largest, w.rows[i * n + (size_t)d->first + i]);
-  if (d->one) VpLoop(d->count, AddProjection, &w);
-  if (d->enter) VpLoop(d->count / (int32_t)w.ndof, ChangeCells, &w);
+  for (size_t i = 0; i < count; i++) *largest = PetscMax(*largest, rows[i * n + (size_t)d->first + i]);
+  if (d->one) {
+    VP_LOOP (i, d->count) {
+      const double by = d->weight[1] * d->one[d->first + i];
+
+      for (size_t j = 0; j < n; j++) rows[(size_t)i * n + j] += by * d->one[j];
+    }
+  }
+  if (d->enter) {
+    VP_LOOP (cell, d->count / (int32_t)ndof) ChangeCell(d, ndof, rows + (size_t)cell * ndof * n);
+  }
   if (precision == VP_SINGLE) {
-    VpLoop(d->count, RoundToSingle, &w);
-    PetscCall(PetscFree(w.rows));
+    VP_LOOP (i, d->count) {
+      for (size_t j = 0; j < n; j++) ((float *)M)[(size_t)i * n + j] = (float)rows[(size_t)i * n + j];
+    }
+    PetscCall(PetscFree(rows));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

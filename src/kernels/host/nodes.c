@@ -88,39 +88,20 @@ PetscErrorCode VpHostDescend(size_t n, double alpha, const double *p, const doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the loop over nodes knows */
-typedef struct {
-  const VpNodeView *view;
-  const VpNodeForm *form;
-  double           *nodes;
-} Sums;
-
-static void SumEntries(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Sums       *w = (Sums *)context;
-  const VpNodeView *view = w->view;
-
-  for (int32_t k = first; k < last; k++) {
-    w->nodes[k] = 0;
-    for (int32_t i = view->start[k]; i < view->start[k + 1]; i++)
-      w->nodes[k] += VpNodeFormEntry(view, w->form, view->place[i] / view->places, view->place[i] % view->places);
-  }
-}
-
-static void SumPoints(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Sums *w = (Sums *)context;
-  double      x[VP_MAX_N * VP_MAX_N * VP_MAX_N], y[VP_MAX_N * VP_MAX_N * VP_MAX_N];
-
-  for (int32_t c = first; c < last; c++) VpSumPointForm(w->form->points, c, x, y, w->form->cells + (size_t)c * (size_t)w->view->ndof);
-}
-
 PetscErrorCode VpHostFormDiagonal(const VpNodeView *view, const VpNodeForm *form, double *nodes)
 {
-  Sums w = {view, form, nodes};
-
   PetscFunctionBegin;
-  if (form->points) VpLoopHeavy(view->ncell, SumPoints, &w);
-  VpLoop(view->nnode, SumEntries, &w);
+  if (form->points) {
+    VP_LOOP_HEAVY (c, view->ncell) {
+      double x[VP_MAX_N * VP_MAX_N * VP_MAX_N], y[VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+      VpSumPointForm(form->points, c, x, y, form->cells + (size_t)c * (size_t)view->ndof);
+    }
+  }
+  VP_LOOP (k, view->nnode) {
+    nodes[k] = 0;
+    for (int32_t i = view->start[k]; i < view->start[k + 1]; i++)
+      nodes[k] += VpNodeFormEntry(view, form, view->place[i] / view->places, view->place[i] % view->places);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

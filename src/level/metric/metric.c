@@ -275,31 +275,6 @@ static PetscErrorCode FindJumps(const VpMetricWork *mk, PetscBool *jumps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  const VpMetricWork *mk;
-  PetscBool           scaled;
-} Means;
-
-static void TakeMeansOfCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Means        *means = (const Means *)context;
-  const VpMetricWork *mk = means->mk;
-  const VpMetric      m = mk->metric;
-  const VpGeometry    g = mk->mesh->geometry;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    const VpMadeCell *made = &mk->made[cell];
-    const double      volume = VpGeometryVolume(g, cell);
-
-    for (int d = 0; d < mk->dim; d++)
-      m->mean[(size_t)cell * (size_t)mk->dim + (size_t)d] =
-        made->mean[VpMetricEntry(mk->dim, m->components, d, d)] * PetscSqr(VpGeometrySize(g, cell, d)) / volume;
-    m->masses[cell] = made->mass / volume;
-    m->volumes[cell] = m->root || means->scaled ? made->volume / volume : 1;
-    m->shares[cell] = means->scaled ? made->share : 1;
-  }
-}
-
 /* Sets the means over the points of cells, and over the boxes of |det J| and c |det J|, by which the cycle knows the reaction. */
 static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
 {
@@ -308,7 +283,17 @@ static PetscErrorCode TakeMeans(VpMetricWork *mk, PetscBool scaled)
   double           sum[3] = {mk->all.mass, mk->all.boxes, mk->all.volume};
 
   PetscFunctionBegin;
-  VpLoop(mk->mesh->nown, TakeMeansOfCells, &(Means){mk, scaled});
+  VP_LOOP (cell, mk->mesh->nown) {
+    const VpMadeCell *made = &mk->made[cell];
+    const double      volume = VpGeometryVolume(g, cell);
+
+    for (int d = 0; d < mk->dim; d++)
+      m->mean[(size_t)cell * (size_t)mk->dim + (size_t)d] =
+        made->mean[VpMetricEntry(mk->dim, m->components, d, d)] * PetscSqr(VpGeometrySize(g, cell, d)) / volume;
+    m->masses[cell] = made->mass / volume;
+    m->volumes[cell] = m->root || scaled ? made->volume / volume : 1;
+    m->shares[cell] = scaled ? made->share : 1;
+  }
   if (scaled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, mk->mesh->comm));
   m->dilation = m->root ? sum[2] / sum[1] : 1;

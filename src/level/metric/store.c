@@ -34,20 +34,6 @@ static PetscErrorCode StoreNumbers(VpMetric m, const VpNumbers *a, size_t n, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpMesh    mesh;
-  double   *scale;
-  PetscBool given; /* `scale` is set; else it is 1 */
-} Scaling;
-
-/* scale /= the root of the cell's volume */
-static void DivideByRoots(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Scaling *s = (const Scaling *)context;
-
-  for (int32_t c = first; c < last; c++) s->scale[c] = (s->given ? s->scale[c] : 1) * (1 / sqrt(VpGeometryVolume(s->mesh->geometry, c)));
-}
-
 /* Makes the scale, with the root's number where that is one in every cell. Else stores the root. */
 static PetscErrorCode StoreRoot(VpMesh mesh, const VpMaking *made, int so, VpMetric m)
 {
@@ -67,7 +53,7 @@ static PetscErrorCode StoreRoot(VpMesh mesh, const VpMaking *made, int so, VpMet
     PetscCall(backend->give_back(there));
   } else if (m->root && m->precision == VP_DOUBLE) m->factor = m->root;
   else if (m->root) PetscCall(StoreNumbers(m, &root, (size_t)m->ntraced, &m->factor));
-  VpLoop(m->ncell, DivideByRoots, &(Scaling){mesh, scale, given});
+  VP_LOOP (c, m->ncell) scale[c] = (given ? scale[c] : 1) * (1 / sqrt(VpGeometryVolume(mesh->geometry, c)));
   PetscCall(VpPlaceArray(&m->arrays, scale, (size_t)m->ntraced, "coefficient at points", &m->scale));
   PetscCall(PetscFree(scale));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -180,19 +180,6 @@ PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  const VpCoarsening *step;
-  VpLattice           fine;
-  int64_t            *position;
-} Ancestors;
-
-static void TakeParents(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Ancestors *a = (const Ancestors *)context;
-
-  for (int32_t i = first; i < last; i++) a->position[i] = VpParentOf(a->step, a->fine, a->position[i]);
-}
-
 PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int32_t n, int64_t position[])
 {
   const VpCoarsening *step;
@@ -201,7 +188,7 @@ PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int3
   PetscFunctionBegin;
   for (int l = 0; l < levels; l++, L = step->coarse) {
     PetscCall(VpLatticeCoarsen(L, how, &step));
-    VpLoop(n, TakeParents, &(Ancestors){step, L, position});
+    VP_LOOP (i, n) position[i] = VpParentOf(step, L, position[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

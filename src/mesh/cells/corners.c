@@ -84,19 +84,6 @@ static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
   return PETSC_FALSE;
 }
 
-typedef struct {
-  VpMesh mesh;
-  PetscBool (*is)(VpMesh, int32_t cell);
-  uint8_t *at; /* [nsweep] whether the cell is one of those */
-} Corners;
-
-static void MarkNearCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Corners *corners = (Corners *)context;
-
-  for (int32_t c = first; c < last; c++) corners->at[c] = corners->is(corners->mesh, c);
-}
-
 static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
 {
   for (int i = 0; i < 1 << patches->dim; i++) {
@@ -146,19 +133,20 @@ static PetscErrorCode CopySelected(const VpPatches *all, int32_t nlocal, VpPatch
 
 PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, VpPatches *near)
 {
-  int32_t count = 0;
-  Corners corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
+  PetscBool (*is)(VpMesh, int32_t cell) = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd;
+  uint8_t *at; /* [nsweep] whether the cell is one of those */
+  int32_t  count = 0;
 
   PetscFunctionBegin;
   *near = (VpPatches){.dim = mesh->dim, .ncolor = all->ncolor};
   if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->geometry->domain)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
-  VpLoop(mesh->nsweep, MarkNearCells, &corners);
-  for (int32_t c = 0; c < mesh->nsweep; c++) count += corners.at[c];
+  PetscCall(VpMallocLarge(mesh->nsweep, &at));
+  VP_LOOP (c, mesh->nsweep) at[c] = is(mesh, c);
+  for (int32_t c = 0; c < mesh->nsweep; c++) count += at[c];
   if (count) {
-    PetscCall(SelectPatches(all, corners.at, count, near));
+    PetscCall(SelectPatches(all, at, count, near));
     PetscCall(CopySelected(all, mesh->nlocal, near));
   }
-  PetscCall(PetscFree(corners.at));
+  PetscCall(PetscFree(at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -245,24 +245,6 @@ static inline uint16_t InnerClass(const Search *search, int32_t first)
   return ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
 }
 
-/* Sets near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches
-   do not enter their cells into cover, so it is set here: own cells that touch no side of their box have a patch of every colour that is
-   not of a seam. In trees these are other colours, and inner patches enter their cells, too. */
-static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Search   *search = (Search *)context;
-  const VpMesh    mesh = search->mesh;
-  const PetscBool part = VpMeshIsPart(mesh);
-  const size_t    covers = VpPatchesCovers(search->patches);
-
-  for (int32_t i = first; i < last; i++) {
-    const PetscBool inside = (PetscBool)(i < mesh->nown && !(mesh->geometry->zone[i] & VP_LOWER_BITS) && !part && !search->colors.color);
-
-    if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->geometry->zone[i] ? AT_END : 0);
-    for (size_t k = 0; k < covers; k++) search->patches->cover[k * mesh->nlocal + i] = inside ? search->every[k] : 0;
-  }
-}
-
 /* Sets near of ghosts and of the own cells next to them, which the faces between them lead to. */
 static void MarkGhosts(VpMesh mesh, uint8_t near[])
 {
@@ -445,17 +427,28 @@ static PetscErrorCode SetColors(Search *search, const PetscReal thinnest[3])
 
 PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], VpPatches *patches)
 {
-  const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  Search        search = {.mesh = mesh, .patches = patches};
+  const int32_t   pieces = VpLoopPieces(mesh->nsweep);
+  const PetscBool part = VpMeshIsPart(mesh);
+  Search          search = {.mesh = mesh, .patches = patches};
+  size_t          covers;
 
   PetscFunctionBegin;
   *patches = (VpPatches){.dim = mesh->dim};
   PetscCall(SetColors(&search, thinnest));
   PetscCall(VpProgress("patches", 0, mesh->nsweep));
   PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
-  PetscCall(VpMallocLarge(VpPatchesCovers(patches) * mesh->nlocal, &patches->cover));
+  covers = VpPatchesCovers(patches);
+  PetscCall(VpMallocLarge(covers * mesh->nlocal, &patches->cover));
   PetscCall(PetscMalloc1(pieces, &search.count));
-  VpLoop(mesh->nlocal, MarkCells, &search);
+  /* near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches do
+     not enter their cells into cover, so it is set here: own cells that touch no side of their box have a patch of every colour that is not
+     of a seam. In trees these are other colours, and inner patches enter their cells, too. */
+  VP_LOOP (i, mesh->nlocal) {
+    const PetscBool inside = (PetscBool)(i < mesh->nown && !(mesh->geometry->zone[i] & VP_LOWER_BITS) && !part && !search.colors.color);
+
+    if (i < mesh->nsweep) search.near[i] = part ? APART | AT_END : (mesh->geometry->zone[i] ? AT_END : 0);
+    for (size_t k = 0; k < covers; k++) patches->cover[k * mesh->nlocal + i] = inside ? search.every[k] : 0;
+  }
   MarkGhosts(mesh, search.near);
   VpLoop(mesh->nsweep, CountPatches, &search);
   SetStarts(&search, pieces);

@@ -165,31 +165,19 @@ typedef struct {
   int32_t        *place;       /* the same in `places` [nown]: cells that follow one another in one place share it */
 } Places;
 
-static void FindPlaces(void *context, int32_t piece, int32_t first, int32_t last)
+static void FillFromPlace(const Places *p, int32_t c)
 {
-  const Places *p = (const Places *)context;
-  PetscReal     lower[3];
+  const VpMap map = p->map;
+  const int   dim = p->mesh->dim, n = map->degree + 1, each = VpMapNodes(dim, map->degree) * dim;
+  double      x[3][VP_MAX_N] = {{0}};
+  PetscReal   low[3], size[3], lower[3];
+  VpMapGrid   grid;
 
-  for (int32_t c = first; c < last; c++) p->number[c] = FindPlace(p->mesh->geometry, c, p->lattice, lower);
-}
-
-static void FillFromPlaces(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Places *p = (const Places *)context;
-  const VpMap   map = p->map;
-  const int     dim = p->mesh->dim, n = map->degree + 1, each = VpMapNodes(dim, map->degree) * dim;
-
-  for (int32_t c = first; c < last; c++) {
-    double    x[3][VP_MAX_N] = {{0}};
-    PetscReal low[3], size[3], lower[3];
-    VpMapGrid grid;
-
-    (void)FindPlace(p->mesh->geometry, c, p->lattice, lower);
-    VpGeometryBounds(p->mesh->geometry, c, low, size);
-    for (int i = 0; i < dim * n; i++) x[i / n][i % n] = low[i / n] - lower[i / n] + size[i / n] * map->point[i % n];
-    VpMapGridSet(p->places, (int[]){n, n, dim == 3 ? n : 1}, (const double *const[]){x[0], x[1], x[2]}, &grid);
-    VpMapEvaluate(p->places, p->place[c], &grid, map->node + (size_t)c * (size_t)each, NULL);
-  }
+  (void)FindPlace(p->mesh->geometry, c, p->lattice, lower);
+  VpGeometryBounds(p->mesh->geometry, c, low, size);
+  for (int i = 0; i < dim * n; i++) x[i / n][i % n] = low[i / n] - lower[i / n] + size[i / n] * map->point[i % n];
+  VpMapGridSet(p->places, (int[]){n, n, dim == 3 ? n : 1}, (const double *const[]){x[0], x[1], x[2]}, &grid);
+  VpMapEvaluate(p->places, p->place[c], &grid, map->node + (size_t)c * (size_t)each, NULL);
 }
 
 /* Sets place; number [*n] becomes the places' numbers. */
@@ -212,7 +200,7 @@ PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(mesh->nown, &p.number, mesh->nown, &p.place));
-  VpLoop(mesh->nown, FindPlaces, &p);
+  VP_LOOP (c, mesh->nown) p.number[c] = FindPlace(mesh->geometry, c, s->lattice, (PetscReal[3]){0});
   for (int32_t c = 0; c < mesh->nown; c++) inside = (PetscBool)(inside && p.number[c] >= 0);
   JoinPlaces(&p, &n);
   PetscCall(VpMapCreate(mesh->dim, s->order, n, &p.places));
@@ -220,7 +208,9 @@ PetscErrorCode DMVPatchDGFillByLattice(DM dm, VpMesh mesh, VpMap map)
                             "the map of a DM that DMConvert() made needs its boxes, halved at least as often as by DMConvert(). Change "
                             "neither, or set another map");
   if (!error) error = GetBlocks(mesh, s->nodes, n, VpMapNodes(mesh->dim, s->order) * mesh->dim, p.number, p.places->node);
-  if (!error) VpLoop(mesh->nown, FillFromPlaces, &p);
+  if (!error) {
+    VP_LOOP (c, mesh->nown) FillFromPlace(&p, c);
+  }
   PetscCall(PetscFree2(p.number, p.place));
   PetscCall(VpMapDestroy(&p.places));
   PetscCall(error);

@@ -65,27 +65,6 @@ static void InterpolateValues(struct VpMap_ *nodes, const VpMapGrid *grid, int c
   }
 }
 
-typedef struct {
-  struct VpMap_ nodes;
-  int           components;
-  VpMapGrid     grid[6]; /* points of the sides */
-  const double *cell;
-  double       *side;
-} Expansion;
-
-static void ExpandCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Expansion   *e = context;
-  const int    sides = 2 * e->nodes.dim;
-  const size_t points = (size_t)VpMapNodes(e->nodes.dim, e->nodes.degree), face = points / (size_t)(e->nodes.degree + 1);
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int side = 0; side < sides; side++)
-      InterpolateValues(&e->nodes, &e->grid[side], e->components, e->cell + (size_t)cell * points * (size_t)e->components,
-                        e->side + ((size_t)cell * (size_t)sides + (size_t)side) * face * (size_t)e->components);
-  }
-}
-
 PetscErrorCode VpPointFunctionCopy(const VpPointFunction *f, const double **cell)
 {
   const PetscReal *value;
@@ -117,17 +96,22 @@ void VpInterpolateValues(int dim, int n, int components, const double value[], V
 
 PetscErrorCode VpPointFunctionExpand(VpMesh mesh, int n, int components, const double cell[], const double **side)
 {
-  const size_t points = (size_t)(VpFaceSize(n, mesh->dim) * n);
-  Expansion    e = {.nodes = GaussNodes(mesh->dim, n), .components = components, .cell = cell};
+  const size_t  sides = 2 * (size_t)mesh->dim, face = (size_t)(VpFaceSize(n, mesh->dim) * components), each = face * (size_t)n;
+  struct VpMap_ nodes = GaussNodes(mesh->dim, n);
+  VpMapGrid     grid[6]; /* points of the sides */
+  double       *values;
 
   PetscFunctionBegin;
   for (int s = 0; s < 2 * mesh->dim; s++) {
-    VpGaussPoints(mesh->geometry, n, s, &e.grid[s]);
-    SetNodes(&e.nodes, &e.grid[s]);
+    VpGaussPoints(mesh->geometry, n, s, &grid[s]);
+    SetNodes(&nodes, &grid[s]);
   }
-  PetscCall(PetscMalloc1((size_t)mesh->nown * points * (size_t)components / (size_t)n * 2 * (size_t)mesh->dim + 1, &e.side));
-  *side = e.side;
-  VpLoopHeavy(mesh->nown, ExpandCells, &e);
+  PetscCall(PetscMalloc1((size_t)mesh->nown * sides * face + 1, &values));
+  *side = values;
+  VP_LOOP_HEAVY (c, mesh->nown) {
+    for (size_t s = 0; s < sides; s++)
+      InterpolateValues(&nodes, &grid[s], components, cell + (size_t)c * each, values + ((size_t)c * sides + s) * face);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

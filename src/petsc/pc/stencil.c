@@ -73,8 +73,6 @@ typedef struct {
   const VpStencil   *s;
   VpStencilRows     *r;
   const PetscScalar *identity, *down[3]; /* on local points */
-  double            *typical;            /* [3] for factors of rows */
-  PetscScalar       *factor;
 } Points;
 
 /* Compares what a point and the next ones say of their couplings. Rows of the identity get those of the next points. most [2]: positive:
@@ -180,40 +178,30 @@ static PetscErrorCode TakeSums(VpStencil *s, VpStencilRows *r, Mat A, const doub
 
 enum { PIECES = 64 }; /* of own points, so that sums do not depend on the number of threads */
 
-typedef struct {
-  const VpStencil     *s;
-  const VpStencilRows *r;
-  double               logs[PIECES][2][6]; /* sums and numbers: of all couplings, of those inside */
-} Logs;
-
-static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
+/* Adds the sums and the numbers of logarithms of a piece's couplings: of all couplings, of those inside. */
+static void AddLogs(const VpStencil *s, const VpStencilRows *r, int32_t piece, double logs[2][6])
 {
-  Logs *w = (Logs *)context;
+  const PetscInt first = (PetscInt)((PetscInt64)s->own * piece / PIECES), last = (PetscInt)((PetscInt64)s->own * (piece + 1) / PIECES);
+  double         before[3] = {0}, count[3][2] = {{0}}; /* numbers of points with the coupling before: all, those inside */
+  PetscInt       at[3];
 
-  for (int32_t piece = from; piece < to; piece++) {
-    const PetscInt first = (PetscInt)((PetscInt64)w->s->own * piece / PIECES),
-                   last = (PetscInt)((PetscInt64)w->s->own * (piece + 1) / PIECES);
-    double   before[3] = {0}, count[3][2] = {{0}}; /* numbers of points with the coupling before: all, those inside */
-    PetscInt at[3];
+  VpStencilPoint(s, first, at);
+  for (PetscInt i = first; i <= last; i++, VpStencilNext(s, at)) {
+    const PetscBool inner = (PetscBool)(i < last && IsInner(s, r, i, at));
 
-    VpStencilPoint(w->s, first, at);
-    for (PetscInt i = first; i <= last; i++, VpStencilNext(w->s, at)) {
-      const PetscBool inner = (PetscBool)(i < last && IsInner(w->s, w->r, i, at));
+    for (int d = 0; d < s->dim; d++) {
+      const double up = i < last ? PetscRealPart(s->up[d][i]) : 0;
 
-      for (int d = 0; d < w->s->dim; d++) {
-        const double up = i < last ? PetscRealPart(w->s->up[d][i]) : 0;
-
-        if (up != before[d]) {
-          for (int k = 0; k < 2 && before[d] > 0; k++) {
-            w->logs[piece][k][d] += count[d][k] * log(before[d]);
-            w->logs[piece][k][3 + d] += count[d][k];
-          }
-          count[d][0] = count[d][1] = 0;
-          before[d] = up;
+      if (up != before[d]) {
+        for (int k = 0; k < 2 && before[d] > 0; k++) {
+          logs[k][d] += count[d][k] * log(before[d]);
+          logs[k][3 + d] += count[d][k];
         }
-        count[d][0]++;
-        count[d][1] += inner;
+        count[d][0] = count[d][1] = 0;
+        before[d] = up;
       }
+      count[d][0]++;
+      count[d][1] += inner;
     }
   }
 }
@@ -222,17 +210,12 @@ static void AddLogs(void *context, int32_t thread, int32_t from, int32_t to)
 static PetscErrorCode FindTypical(const VpStencil *s, const VpStencilRows *r, double typical[3])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
-  double         logs[2][6] = {{0}};
-  Logs          *w;
+  double         logs[2][6] = {{0}}, of[PIECES][2][6] = {{{0}}};
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&w));
-  w->s = s;
-  w->r = r;
-  VpLoopHeavy(PIECES, AddLogs, w);
+  VP_LOOP_HEAVY (piece, PIECES) AddLogs(s, r, piece, of[piece]);
   for (int piece = 0; piece < PIECES; piece++)
-    for (int k = 0; k < 12; k++) logs[k / 6][k % 6] += w->logs[piece][k / 6][k % 6];
-  PetscCall(PetscFree(w));
+    for (int k = 0; k < 12; k++) logs[k / 6][k % 6] += of[piece][k / 6][k % 6];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 12, MPI_DOUBLE, MPI_SUM, comm));
   for (int d = 0; d < s->dim; d++) {
     const double *sum = logs[logs[1][3] > 0];
@@ -244,39 +227,29 @@ static PetscErrorCode FindTypical(const VpStencil *s, const VpStencilRows *r, do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DividePiece(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Points          *w = (Points *)context;
-  const VpStencil *s = w->s;
-  VpStencilRows   *r = w->r;
-
-  for (int32_t i = first; i < last; i++) {
-    double most = 0;
-
-    for (int d = 0; d < s->dim; d++)
-      most = PetscMax(most, PetscMax(PetscRealPart(s->up[d][i]), PetscRealPart(r->down[d][i])) / w->typical[d]);
-    w->factor[i] = most > 0 && s->identity[i] == 0 ? 1 / most : 1;
-    for (int d = 0; d < s->dim && s->identity[i] != 0; d++) s->up[d][i] = 0; /* what the next points say of it has changed */
-    s->diagonal[i] *= w->factor[i];
-    for (int d = 0; d < s->dim; d++) {
-      s->up[d][i] *= w->factor[i];
-      r->down[d][i] *= w->factor[i];
-    }
-  }
-}
-
 /* Divides every row by a number of its own: the largest quotient of its couplings and typical ones. */
 static PetscErrorCode DivideRows(VpStencil *s, VpStencilRows *r)
 {
-  double typical[3];
-  Points w = {.s = s, .r = r, .typical = typical};
+  double       typical[3];
+  PetscScalar *factor;
 
   PetscFunctionBegin;
   PetscCall(FindTypical(s, r, typical));
   PetscCall(DMCreateGlobalVector(s->da, &s->factor));
-  PetscCall(VecGetArrayWrite(s->factor, &w.factor));
-  VpLoop((int32_t)s->own, DividePiece, &w);
-  PetscCall(VecRestoreArrayWrite(s->factor, &w.factor));
+  PetscCall(VecGetArrayWrite(s->factor, &factor));
+  VP_LOOP (i, (int32_t)s->own) {
+    double most = 0;
+
+    for (int d = 0; d < s->dim; d++) most = PetscMax(most, PetscMax(PetscRealPart(s->up[d][i]), PetscRealPart(r->down[d][i])) / typical[d]);
+    factor[i] = most > 0 && s->identity[i] == 0 ? 1 / most : 1;
+    for (int d = 0; d < s->dim && s->identity[i] != 0; d++) s->up[d][i] = 0; /* what the next points say of it has changed */
+    s->diagonal[i] *= factor[i];
+    for (int d = 0; d < s->dim; d++) {
+      s->up[d][i] *= factor[i];
+      r->down[d][i] *= factor[i];
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(s->factor, &factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,7 +14,7 @@ typedef struct {
   const double        *up[3];    /* [rows], or on several ranks [ncell][places]: couplings of points, */
   const double        *mass;     /* .. c times their volumes, */
   const double        *fixed;    /* .. 1: a row of the identity */
-  PetscReal           *a;        /* [ncell] the coefficient, 0: not known; relative to its mean, */
+  PetscReal           *a;        /* [ncell] the mean coefficient of a cell's edges, 0: there are none; relative to its mean, */
   PetscReal            mean;     /* .. which is this */
   PetscReal           *reaction; /* [ncell] relative to this mean, -1: not known */
 } Filling;
@@ -34,29 +34,25 @@ static void FindCell(const Filling *w, PetscInt cell, PetscInt at[3])
   }
 }
 
-/* node = the natural numbers of the points around cells, -1 outside of the DMDA */
-static void ListPoints(void *context, int32_t piece, int32_t first, int32_t last)
+/* node = the natural numbers of the points around a cell, -1 outside of the DMDA */
+static void ListPoints(const Filling *w, int32_t cell)
 {
-  const Filling   *w = (Filling *)context;
   const VpStencil *s = w->s;
   const int        each = w->c->wide ? 3 : 2;
+  PetscInt at[3] = {0, 0, 0}, part[3][3] = {{0}}, *node = w->node + (size_t)cell * (size_t)w->places; /* [d][step]: of a number; -1 */
 
-  for (int32_t cell = first; cell < last; cell++) {
-    PetscInt at[3] = {0, 0, 0}, part[3][3] = {{0}}, *node = w->node + (size_t)cell * (size_t)w->places; /* [d][step]: of a number; -1 */
+  FindCell(w, cell, at);
+  for (PetscInt d = 0, stride = 1; d < s->dim; stride *= s->n[d++]) {
+    for (int step = 0; step < each; step++) {
+      const PetscInt p = s->periodic[d] ? (at[d] + step) % s->n[d] : at[d] + step;
 
-    FindCell(w, cell, at);
-    for (PetscInt d = 0, stride = 1; d < s->dim; stride *= s->n[d++]) {
-      for (int step = 0; step < each; step++) {
-        const PetscInt p = s->periodic[d] ? (at[d] + step) % s->n[d] : at[d] + step;
-
-        part[d][step] = p < 0 || p >= s->n[d] ? -1 : p * stride;
-      }
+      part[d][step] = p < 0 || p >= s->n[d] ? -1 : p * stride;
     }
-    for (int z = 0; z < (s->dim == 3 ? each : 1); z++) {
-      for (int y = 0; y < each; y++) {
-        for (int x = 0; x < each; x++)
-          *node++ = part[0][x] < 0 || part[1][y] < 0 || part[2][z] < 0 ? -1 : part[0][x] + part[1][y] + part[2][z];
-      }
+  }
+  for (int z = 0; z < (s->dim == 3 ? each : 1); z++) {
+    for (int y = 0; y < each; y++) {
+      for (int x = 0; x < each; x++)
+        *node++ = part[0][x] < 0 || part[1][y] < 0 || part[2][z] < 0 ? -1 : part[0][x] + part[1][y] + part[2][z];
     }
   }
 }
@@ -67,7 +63,7 @@ static PetscErrorCode ListNodes(const Filling *w)
   AO ao;
 
   PetscFunctionBegin;
-  VpLoop(w->mesh->nown, ListPoints, (void *)w);
+  VP_LOOP (cell, w->mesh->nown) ListPoints(w, cell);
   if (w->mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS); /* The natural numbers are the rows. */
   PetscCall(DMDAGetAO(w->s->da, &ao));
   PetscCall(AOApplicationToPetsc(ao, (PetscInt)w->mesh->nown * w->places, w->node));
@@ -96,21 +92,6 @@ static void AddEdges(const Filling *w, int32_t cell, const PetscInt at[3], int d
     for (int e = 0; e < s->dim; e++) weight *= e == d ? 1 : c->width[e][(at[e] + (i >> e & 1)) % s->n[e]];
     sums[0] += up / weight;
     sums[1]++;
-  }
-}
-
-/* a = the mean of the coefficients of a cell's edges, 0 without any */
-static void FindMeans(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Filling *w = (Filling *)context;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    PetscInt at[3] = {0, 0, 0};
-    double   sums[2] = {0, 0};
-
-    FindCell(w, cell, at);
-    for (int d = 0; d < w->s->dim; d++) AddEdges(w, cell, at, d, sums);
-    w->a[cell] = sums[1] > 0 ? sums[0] / sums[1] : 0;
   }
 }
 
@@ -189,7 +170,14 @@ static PetscErrorCode FillCoefficient(Filling *w, PetscSF sf, PetscBool *varies)
   PetscFunctionBegin;
   for (int d = 0; d < w->s->dim; d++) PetscCall(GetValues(w, sf, w->s->up[d], &w->up[d]));
   PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->a));
-  VpLoop(w->mesh->nown, FindMeans, w);
+  VP_LOOP (cell, w->mesh->nown) {
+    PetscInt at[3] = {0, 0, 0};
+    double   sums[2] = {0, 0};
+
+    FindCell(w, cell, at);
+    for (int d = 0; d < w->s->dim; d++) AddEdges(w, cell, at, d, sums);
+    w->a[cell] = sums[1] > 0 ? sums[0] / sums[1] : 0;
+  }
   for (int d = 0; d < w->s->dim; d++) PetscCall(RestoreValues(sf, &w->up[d]));
   PetscCall(DivideCoefficients(w, varies));
   if (!*varies) PetscCall(PetscFree(w->a));
@@ -197,27 +185,23 @@ static PetscErrorCode FillCoefficient(Filling *w, PetscSF sf, PetscBool *varies)
 }
 
 /* c = the mean of the reactions of a cell's points, -1 if no point knows its own */
-static void FindCellReactions(void *context, int32_t piece, int32_t first, int32_t last)
+static void FindCellReaction(const Filling *w, int32_t cell)
 {
-  const Filling *w = (Filling *)context;
-  const int      each = w->c->wide ? 3 : 2;
+  const int each = w->c->wide ? 3 : 2;
+  PetscInt  at[3] = {0, 0, 0};
+  double    mass = 0, volume = 0;
 
-  for (int32_t cell = first; cell < last; cell++) {
-    PetscInt at[3] = {0, 0, 0};
-    double   mass = 0, volume = 0;
+  FindCell(w, cell, at);
+  for (int i = 0, rest = i; i < w->places; i++, rest = i) {
+    const size_t place = (size_t)cell * (size_t)w->places + (size_t)i;
+    PetscInt     point[3];
 
-    FindCell(w, cell, at);
-    for (int i = 0, rest = i; i < w->places; i++, rest = i) {
-      const size_t place = (size_t)cell * (size_t)w->places + (size_t)i;
-      PetscInt     point[3];
-
-      if (w->node[place] < 0 || w->mass[ValueAt(w, place)] < 0) continue;
-      for (int d = 0; d < w->s->dim; d++, rest /= each) point[d] = (at[d] + rest % each) % w->s->n[d];
-      mass += w->mass[ValueAt(w, place)];
-      volume += VpStencilVolume(w->s, w->c, point);
-    }
-    w->reaction[cell] = volume > 0 ? mass / volume : -1;
+    if (w->node[place] < 0 || w->mass[ValueAt(w, place)] < 0) continue;
+    for (int d = 0; d < w->s->dim; d++, rest /= each) point[d] = (at[d] + rest % each) % w->s->n[d];
+    mass += w->mass[ValueAt(w, place)];
+    volume += VpStencilVolume(w->s, w->c, point);
   }
+  w->reaction[cell] = volume > 0 ? mass / volume : -1;
 }
 
 /* Finds the reactions of cells, relative to the mean of the coefficient. *mean: theirs, and that of cells whose points know none */
@@ -228,7 +212,7 @@ static PetscErrorCode FillReaction(Filling *w, PetscSF sf, PetscReal *mean)
   PetscFunctionBegin;
   PetscCall(GetValues(w, sf, w->s->mass, &w->mass));
   PetscCall(PetscMalloc1(w->mesh->nown + 1, &w->reaction));
-  VpLoop(w->mesh->nown, FindCellReactions, w);
+  VP_LOOP (cell, w->mesh->nown) FindCellReaction(w, cell);
   PetscCall(RestoreValues(sf, &w->mass));
   for (int32_t cell = 0; cell < w->mesh->nown; cell++) {
     if (w->reaction[cell] < 0) continue;
@@ -264,15 +248,6 @@ static PetscErrorCode SetNumbers(const Filling *w, DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* node = -1 where rows are those of the identity */
-static void LeaveOut(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Filling *w = (Filling *)context;
-
-  for (size_t i = (size_t)first * (size_t)w->places; i < (size_t)last * (size_t)w->places; i++)
-    if (w->node[i] >= 0 && w->fixed[ValueAt(w, i)] != 0) w->node[i] = -1;
-}
-
 /* Sets the coefficient and the reaction of the DM, and leaves out rows of the identity. */
 static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
 {
@@ -292,7 +267,10 @@ static PetscErrorCode FillFromMatrix(Filling *w, DM dm, PetscBool *varies)
   PetscCall(PetscFree(w->a));
   PetscCall(PetscFree(w->reaction));
   PetscCall(GetValues(w, sf, w->s->identity, &w->fixed));
-  VpLoop(w->mesh->nown, LeaveOut, w);
+  VP_LOOP (cell, w->mesh->nown) {
+    for (size_t i = (size_t)cell * (size_t)w->places; i < (size_t)(cell + 1) * (size_t)w->places; i++)
+      if (w->node[i] >= 0 && w->fixed[ValueAt(w, i)] != 0) w->node[i] = -1;
+  }
   PetscCall(RestoreValues(sf, &w->fixed));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
