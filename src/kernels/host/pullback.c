@@ -194,16 +194,6 @@ static void MakeSide(const VpMaking *m, int32_t cell, int side, VpMadeCell *made
   }
 }
 
-static void MakePoints(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const VpMaking *m = context;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    MakeCell(m, cell, &m->made[cell]);
-    for (int side = 0; side < 2 * m->dim; side++) MakeSide(m, cell, side, &m->made[cell]);
-  }
-}
-
 void VpHostWeigh(const VpMaking *m, int32_t side, int turn, const double there[])
 {
   const int     face = VpFaceSize(m->n, m->dim), rows = VpMetricRows(m->dim, m->components);
@@ -222,195 +212,137 @@ void VpHostWeigh(const VpMaking *m, int32_t side, int turn, const double there[]
   }
 }
 
-static void WeighCells(void *context, int32_t piece, int32_t first, int32_t last)
+static void ScaleCell(const VpMaking *m, int32_t cell, double *entry)
 {
-  const VpMaking *m = context;
-  const int       sides = 2 * m->dim, face = VpFaceSize(m->n, m->dim);
+  const int     size = m->at[0].size;
+  VpMadeCell   *made = &m->made[cell];
+  const double *h = m->maps.bounds + 6 * (size_t)cell + 3;
 
-  for (int32_t i = sides * first; i < sides * last; i++) {
-    const int32_t next = m->neighbor[i];
-    const int     turn = m->turn ? m->turn[i] : 0;
+  made->volume = made->share = 0;
+  memset(made->mean, 0, sizeof(made->mean));
+  for (int q = 0; q < size; q++) {
+    const size_t at = (size_t)cell * (size_t)size + (size_t)q;
+    const double a = *VpMakingK(m, cell, -1, q), part = m->weight[q] / sqrt(a), root = m->root ? m->root[at] : 1;
 
-    if (next == VP_HANGING) continue;
-    VpHostWeigh(m, i, turn, next < 0 ? NULL : m->seen + VpSideAt(m->dim, next, VpTurnSide(i % sides, turn), 2 * face));
+    entry[at] = root * sqrt(sqrt(a));
+    made->share += part;
+    made->volume += part * h[0] * h[1] * h[2] / (root * root);
+    for (int i = 0; i < m->components; i++)
+      made->mean[i] += part * m->G[((size_t)cell * (size_t)m->components + (size_t)i) * (size_t)size + (size_t)q];
   }
 }
-
-static void FinishCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const VpMaking *m = context;
-  const int       face = VpFaceSize(m->n, m->dim);
-
-  for (int32_t i = 2 * m->dim * first; i < 2 * m->dim * last; i++) {
-    const int32_t next = m->neighbor[i];
-    double       *beyond = m->beyond + (size_t)i * (size_t)face;
-
-    for (int q = 0; q < face && next != VP_HANGING; q++)
-      beyond[q] = next < 0 ? m->penalty[i / (2 * m->dim)] * m->condition[2 * VpBoundaryEntry(next) + 1] * beyond[q]
-                           : m->penalty[next] * VpAsStored(m->precision, beyond[q]);
-  }
-}
-
-/* the slot `scale` */
-typedef struct {
-  const VpMaking *making;
-  double         *entry;
-} Scaling;
-
-static void ScaleCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Scaling  *s = context;
-  const VpMaking *m = s->making;
-  const int       size = m->at[0].size;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    VpMadeCell   *made = &m->made[cell];
-    const double *h = m->maps.bounds + 6 * (size_t)cell + 3;
-
-    made->volume = made->share = 0;
-    memset(made->mean, 0, sizeof(made->mean));
-    for (int q = 0; q < size; q++) {
-      const size_t at = (size_t)cell * (size_t)size + (size_t)q;
-      const double a = *VpMakingK(m, cell, -1, q), part = m->weight[q] / sqrt(a), root = m->root ? m->root[at] : 1;
-
-      s->entry[at] = root * sqrt(sqrt(a));
-      made->share += part;
-      made->volume += part * h[0] * h[1] * h[2] / (root * root);
-      for (int i = 0; i < m->components; i++)
-        made->mean[i] += part * m->G[((size_t)cell * (size_t)m->components + (size_t)i) * (size_t)size + (size_t)q];
-    }
-  }
-}
-
-/* the slots `compare`, `affine` and `numbers` */
-typedef struct {
-  const VpMaking  *making;
-  double           rounding;
-  int32_t         *so;
-  double          *affine;
-  const VpNumbers *numbers;
-  VpPrecision      precision;
-  void            *to;
-} Storing;
 
 /* what is so of the numbers G of a cell */
-static int CompareCell(const Storing *s, const double *G)
+static int CompareCell(const VpMaking *m, double rounding, const double *G)
 {
-  const VpMaking *m = s->making;
-  const int       size = m->at[0].size;
-  int             so = VP_ALL_SAME;
+  const int size = m->at[0].size;
+  int       so = VP_ALL_SAME;
 
   for (int d = 0; d < m->dim; d++) {
     for (int e = d; e < m->dim && (e == d || m->components > m->dim); e++) {
       const double *entry = G + VpMetricEntry(m->dim, m->components, d, e) * size;
       const double *dd = G + VpMetricEntry(m->dim, m->components, d, d) * size, *ee = G + VpMetricEntry(m->dim, m->components, e, e) * size;
 
-      for (int q = 0; q < size; q++) so &= VpCompareG(s->rounding, entry[q], entry[0], dd[q], ee[q], G[q] / G[0]);
+      for (int q = 0; q < size; q++) so &= VpCompareG(rounding, entry[q], entry[0], dd[q], ee[q], G[q] / G[0]);
     }
   }
   return so;
 }
 
-static void CompareCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Storing  *s = context;
-  const VpMaking *m = s->making;
-  const int       size = m->at[0].size, face = VpFaceSize(m->n, m->dim), rows = VpMetricRows(m->dim, m->components);
-
-  for (int32_t cell = first; cell < last; cell++) {
-    const double *G = m->G + (size_t)cell * (size_t)(m->components * size), *root = m->root ? m->root + (size_t)cell * (size_t)size : NULL;
-    int           so = CompareCell(s, G);
-
-    for (int i = 0; i < 2 * m->dim * face; i++)
-      so &= VpCompareH(m, s->rounding, i / face, i % face, G, m->H + VpSideAt(m->dim, cell, i / face, rows * face));
-    for (int q = 0; root && q < size; q++) {
-      if (VpDiffer(s->rounding, root[q], root[0], root[0])) so &= ~VP_SAME_ROOT;
-    }
-    s->so[cell] = so;
-  }
-}
-
-static void FindAffine(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Storing  *s = context;
-  const VpMaking *m = s->making;
-  const int       each = VpMetricAffine(m->dim, m->components), size = m->at[0].size;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int i = 0; i < each; i++)
-      s->affine[(size_t)cell * (size_t)each + (size_t)i] = VpAffineNumber(m, m->G + (size_t)cell * (size_t)(m->components * size), i);
-  }
-}
-
-static void StorePieces(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Storing   *s = context;
-  const VpNumbers *a = s->numbers;
-
-  for (size_t i = (size_t)first; i < (size_t)last; i++) {
-    const double *from = a->from + i * a->stride, factor = a->relative ? 1 / from[0] : 1;
-
-    for (size_t k = 0; k < a->count; k++) {
-      if (s->precision == VP_DOUBLE) ((double *)s->to)[i * a->count + k] = factor * from[k];
-      else ((float *)s->to)[i * a->count + k] = (float)(factor * from[k]);
-    }
-  }
-}
-
 static PetscErrorCode MakeAllPoints(const VpMaking *m)
 {
   PetscFunctionBegin;
-  VpLoopHeavy(m->ncell, MakePoints, (void *)m);
+  VP_LOOP_HEAVY (cell, m->ncell) {
+    MakeCell(m, cell, &m->made[cell]);
+    for (int side = 0; side < 2 * m->dim; side++) MakeSide(m, cell, side, &m->made[cell]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode WeighAllSides(const VpMaking *m)
 {
+  const int sides = 2 * m->dim, face = VpFaceSize(m->n, m->dim);
+
   PetscFunctionBegin;
-  VpLoop(m->ncell, WeighCells, (void *)m);
+  VP_LOOP (cell, m->ncell) {
+    for (int32_t i = sides * cell; i < sides * (cell + 1); i++) {
+      const int32_t next = m->neighbor[i];
+      const int     turn = m->turn ? m->turn[i] : 0;
+
+      if (next == VP_HANGING) continue;
+      VpHostWeigh(m, i, turn, next < 0 ? NULL : m->seen + VpSideAt(m->dim, next, VpTurnSide(i % sides, turn), 2 * face));
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FinishAllSides(const VpMaking *m)
 {
+  const int sides = 2 * m->dim, face = VpFaceSize(m->n, m->dim);
+
   PetscFunctionBegin;
-  VpLoop(m->ncell, FinishCells, (void *)m);
+  VP_LOOP (cell, m->ncell) {
+    for (int32_t i = sides * cell; i < sides * (cell + 1); i++) {
+      const int32_t next = m->neighbor[i];
+      double       *beyond = m->beyond + (size_t)i * (size_t)face;
+
+      for (int q = 0; q < face && next != VP_HANGING; q++)
+        beyond[q] = next < 0 ? m->penalty[cell] * m->condition[2 * VpBoundaryEntry(next) + 1] * beyond[q]
+                             : m->penalty[next] * VpAsStored(m->precision, beyond[q]);
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ScaleUnknowns(const VpMaking *m, double *entry)
 {
-  Scaling s = {m, entry};
-
   PetscFunctionBegin;
-  VpLoop(m->ncell, ScaleCells, &s);
+  VP_LOOP (cell, m->ncell) ScaleCell(m, cell, entry);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ComparePoints(const VpMaking *m, double rounding, int32_t *so)
 {
-  Storing s = {.making = m, .rounding = rounding, .so = so};
+  const int size = m->at[0].size, face = VpFaceSize(m->n, m->dim), rows = VpMetricRows(m->dim, m->components);
 
   PetscFunctionBegin;
-  VpLoop(m->ncell, CompareCells, &s);
+  VP_LOOP (cell, m->ncell) {
+    const double *G = m->G + (size_t)cell * (size_t)(m->components * size), *root = m->root ? m->root + (size_t)cell * (size_t)size : NULL;
+    int           is = CompareCell(m, rounding, G);
+
+    for (int i = 0; i < 2 * m->dim * face; i++)
+      is &= VpCompareH(m, rounding, i / face, i % face, G, m->H + VpSideAt(m->dim, cell, i / face, rows * face));
+    for (int q = 0; root && q < size; q++) {
+      if (VpDiffer(rounding, root[q], root[0], root[0])) is &= ~VP_SAME_ROOT;
+    }
+    so[cell] = is;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MakeAllAffine(const VpMaking *m, double *affine)
 {
-  Storing s = {.making = m, .affine = affine};
+  const int each = VpMetricAffine(m->dim, m->components), size = m->at[0].size;
 
   PetscFunctionBegin;
-  VpLoop(m->ncell, FindAffine, &s);
+  VP_LOOP (cell, m->ncell) {
+    for (int i = 0; i < each; i++)
+      affine[(size_t)cell * (size_t)each + (size_t)i] = VpAffineNumber(m, m->G + (size_t)cell * (size_t)(m->components * size), i);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode StoreNumbers(const VpNumbers *a, VpPrecision precision, void *to)
 {
-  Storing s = {.numbers = a, .precision = precision, .to = to};
-
   PetscFunctionBegin;
-  VpLoop((int32_t)a->n, StorePieces, &s);
+  VP_LOOP (i, (int32_t)a->n) {
+    const double *from = a->from + (size_t)i * a->stride, factor = a->relative ? 1 / from[0] : 1;
+
+    for (size_t k = 0; k < a->count; k++) {
+      if (precision == VP_DOUBLE) ((double *)to)[(size_t)i * a->count + k] = factor * from[k];
+      else ((float *)to)[(size_t)i * a->count + k] = (float)(factor * from[k]);
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,50 +31,14 @@ PetscErrorCode VpRelationSetChildren(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpMesh             fine;
-  const VpPositions *of_fine, *of_coarse;
-  int32_t            nparent; /* parents that have a place in child[] */
-  int                shift;   /* Where all cells of all boxes merge, a parent's number is a child's without its last bits; else 0. */
-  _Atomic int64_t    lost;    /* parents that are not local */
-} Relating;
-
-static void ClearChildren(void *context, int32_t piece, int32_t begin, int32_t end)
-{
-  const VpMesh fine = ((Relating *)context)->fine;
-
-  memset(fine->relation->child + ((size_t)begin << fine->dim), -1, ((size_t)(end - begin) << fine->dim) * sizeof(*fine->relation->child));
-}
-
-static void FindRelations(void *context, int32_t piece, int32_t begin, int32_t end)
-{
-  Relating           *r = (Relating *)context;
-  const VpRelation    relation = r->fine->relation;
-  const VpLattice     lattice = r->fine->geometry->lattice;
-  const VpCoarsening *step = relation->step;
-  int64_t             lost = 0;
-
-  for (int32_t i = begin; i < end; i++) {
-    const int64_t cell = VpPositionOf(r->of_fine, i);
-    const int32_t parent = VpLocalOf(r->of_coarse, r->shift ? cell >> r->shift : VpParentOf(step, lattice, cell));
-    int           number;
-
-    relation->parent[i] = parent;
-    lost += parent < 0;
-    if (parent < 0 || parent >= r->nparent) continue;
-    number = r->shift ? (int)(cell & ((1 << r->shift) - 1)) : VpChildNumber(step, lattice, cell);
-    relation->child[((size_t)parent << r->fine->dim) + (size_t)number] = i;
-  }
-  r->lost += lost;
-}
-
 PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coarse, VpLattice by, const VpCoarsening *step)
 {
-  const int32_t   nparent = fine->leaf ? coarse->nlocal : coarse->nown;
+  const int32_t   nparent = fine->leaf ? coarse->nlocal : coarse->nown; /* parents that have a place in child[] */
   const PetscBool all = (PetscBool)(VpLatticeIsUniform(fine->geometry->lattice) && VpLatticeIsUniform(step->coarse) && !step->box);
   VpRelation      relation;
   VpPositions     of_coarse;
-  Relating        relating = {fine, of_fine, &of_coarse, nparent, all ? fine->dim : 0, .lost = 0};
+  const int   shift = all ? fine->dim : 0; /* Where all cells of all boxes merge, a parent's number is a child's without its last bits. */
+  _Atomic int lost = 0;                    /* parents that are not local */
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&relation));
@@ -84,11 +48,23 @@ PetscErrorCode VpMeshRelate(VpMesh fine, const VpPositions *of_fine, VpMesh coar
   relation->step = step;
   PetscCall(VpMallocLarge(fine->nhalo, &relation->parent));
   PetscCall(VpMallocLarge((size_t)nparent << fine->dim, &relation->child));
-  if (nparent > 0 && (!all || fine->leaf)) VpLoop(nparent, ClearChildren, &relating);
+  if (!all || fine->leaf) {
+    VP_LOOP (p, nparent) memset(relation->child + ((size_t)p << fine->dim), -1, sizeof(*relation->child) << fine->dim);
+  }
   PetscCall(VpPositionsCreate(coarse, &of_coarse));
-  VpLoop(fine->nhalo, FindRelations, &relating);
+  VP_LOOP (i, fine->nhalo) {
+    const int64_t cell = VpPositionOf(of_fine, i);
+    const int32_t parent = VpLocalOf(&of_coarse, shift ? cell >> shift : VpParentOf(step, fine->geometry->lattice, cell));
+    int           number;
+
+    relation->parent[i] = parent;
+    if (parent < 0) lost++;
+    if (parent < 0 || parent >= nparent) continue;
+    number = shift ? (int)(cell & ((1 << shift) - 1)) : VpChildNumber(step, fine->geometry->lattice, cell);
+    relation->child[((size_t)parent << fine->dim) + (size_t)number] = i;
+  }
   PetscCall(VpDictionaryDestroy(&of_coarse.other));
-  PetscCheck(relating.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents are not local", (int)relating.lost);
+  PetscCheck(lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents are not local", lost);
   PetscCall(VpRelationSetChildren(fine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
