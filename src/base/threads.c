@@ -110,36 +110,6 @@ static void RunLoop(int32_t n, int32_t pieces, VpLoopBody body, void *context)
   for (int32_t i = 0; i < pieces; i++) body(context, i, FindStart(n, pieces, i), FindStart(n, pieces, i + 1));
 }
 
-enum { MOST_NUMBERS = 8 };
-
-typedef struct {
-  VpLoopRange find;
-  const void *context;
-  int         count;
-  double     *most;
-} Most;
-
-static void FindMost(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Most *m = (const Most *)context;
-  double      here[MOST_NUMBERS];
-
-#ifdef _OPENMP
-  #pragma omp critical
-#endif
-  for (int i = 0; i < m->count; i++) here[i] = m->most[i];
-  m->find(m->context, first, last, here);
-#ifdef _OPENMP
-  #pragma omp critical
-#endif
-  for (int i = 0; i < m->count; i++) m->most[i] = PetscMax(m->most[i], here[i]);
-}
-
-void VpLoopMost(int32_t n, VpLoopRange find, const void *context, int count, double most[])
-{
-  VpLoop(n, FindMost, &(Most){find, context, count, most});
-}
-
 void VpLoop(int32_t n, VpLoopBody body, void *context)
 {
   RunLoop(n, VpLoopPieces(n), body, context);

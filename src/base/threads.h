@@ -17,15 +17,18 @@ void VpLoop(int32_t n, VpLoopBody body, void *context);
 void VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for heavy items: one takes as long as the start of a thread */
 /* VP_LOOP (i, n) statement works on every i of [0, n) in the threads of VpLoop(), VP_LOOP_HEAVY (i, n) in those of VpLoopHeavy(). Requires:
    as of a VpLoopBody; the statement is not left by a jump */
-#define VP_LOOP(i, n)       VP_LOOP_PIECES(i, n, VpLoopPieces(n))
-#define VP_LOOP_HEAVY(i, n) VP_LOOP_PIECES(i, n, VpLoopHeavyPieces(n))
-#define VP_PRAGMA(...)      _Pragma(#__VA_ARGS__)
+#define VP_LOOP(i, n)       VP_LOOP_PIECES(i, n, VpLoopPieces(n), )
+#define VP_LOOP_HEAVY(i, n) VP_LOOP_PIECES(i, n, VpLoopHeavyPieces(n), )
+/* the same where statements enlarge `most`, a number or an array[:count] */
+#define VP_LOOP_MOST(i, n, most)       VP_LOOP_PIECES(i, n, VpLoopPieces(n), reduction(max : most))
+#define VP_LOOP_HEAVY_MOST(i, n, most) VP_LOOP_PIECES(i, n, VpLoopHeavyPieces(n), reduction(max : most))
+#define VP_PRAGMA(...)                 _Pragma(#__VA_ARGS__)
 #ifdef _OPENMP
-  #define VP_LOOP_PIECES(i, n, pieces) \
-    VP_PRAGMA(omp parallel for schedule(dynamic, VpLoopChunk(n, pieces)) num_threads(PetscMin(pieces, VpThreads))) \
+  #define VP_LOOP_PIECES(i, n, pieces, clause) \
+    VP_PRAGMA(omp parallel for schedule(dynamic, VpLoopChunk(n, pieces)) num_threads(PetscMin(pieces, VpThreads)) clause) \
     for (int32_t i = 0; i < (n); i++)
 #else
-  #define VP_LOOP_PIECES(i, n, pieces) for (int32_t i = 0; i < (n); i++)
+  #define VP_LOOP_PIECES(i, n, pieces, clause) for (int32_t i = 0; i < (n); i++)
 #endif
 /* number of items of the largest piece, at least 1 */
 static inline int32_t VpLoopChunk(int32_t n, int32_t pieces)
@@ -35,9 +38,6 @@ static inline int32_t VpLoopChunk(int32_t n, int32_t pieces)
 int32_t VpLoopPieces(int32_t n);               /* number of pieces, at least 1, that VpLoop makes of [0, n) */
 int32_t VpLoopHeavyPieces(int32_t n);          /* the same of VpLoopHeavy */
 int32_t VpLoopStart(int32_t n, int32_t piece); /* the first item of a piece */
-/* Widens most [count], 8 numbers at most, to what `find` widens it to for the items of [0, n), in the threads of VpLoop. */
-typedef void (*VpLoopRange)(const void *context, int32_t first, int32_t last, double most[]);
-void VpLoopMost(int32_t n, VpLoopRange find, const void *context, int count, double most[]);
 /* Copies bytes in threads. */
 void VpLoopCopy(void *to, const void *from, size_t bytes);
 /* to [n][width] = the first numbers of the rows of `from` [n][stride], in threads. stride 0: all rows are the first one */

@@ -43,14 +43,15 @@ static void SetRobin(Numbers *to, int side)
   }
 }
 
-/* VpLoopRange: c, -c, relative change of alpha; volume, -volume */
-static void SeeNumbers(const void *context, int32_t first, int32_t last, double most[])
+/* apart = which numbers differ among the cells of all ranks */
+static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
 {
-  const Numbers *to = (const Numbers *)context;
-  const VpMesh   mesh = to->mesh;
-  const int      nside = 2 * mesh->dim;
+  const VpMesh mesh = to->mesh;
+  const int    nside = 2 * mesh->dim;
+  double       most[5] = {0, -PETSC_MAX_REAL, 0, 0, -PETSC_MAX_REAL}; /* c, -c, relative change of alpha; volume, -volume */
 
-  for (int32_t cell = first; cell < last; cell++) {
+  PetscFunctionBegin;
+  VP_LOOP_MOST (cell, mesh->nown, most[:5]) {
     most[0] = PetscMax(most[0], ReactionOf(to, cell));
     most[1] = PetscMax(most[1], -ReactionOf(to, cell));
     most[3] = PetscMax(most[3], to->problem->metric->volumes[cell]);
@@ -63,16 +64,6 @@ static void SeeNumbers(const void *context, int32_t first, int32_t last, double 
       if (own > 0) most[2] = PetscMax(most[2], PetscAbsReal(own / alpha - 1));
     }
   }
-}
-
-/* apart = which numbers differ among the cells of all ranks */
-static PetscErrorCode FindApart(const Numbers *to, VpApart *apart)
-{
-  const VpMesh mesh = to->mesh;
-  double       most[5] = {0, -PETSC_MAX_REAL, 0, 0, -PETSC_MAX_REAL};
-
-  PetscFunctionBegin;
-  VpLoopMost(mesh->nown, SeeNumbers, to, 5, most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, mesh->comm));
   *apart = (VpApart){.reaction = most[0] + most[1] > ALIKE * most[0],
                      .sides = mesh->geometry->map && most[2] > ALIKE ? 2 * mesh->dim : 0,

@@ -2,12 +2,12 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-/* VpLoopRange: {max -a, max a} [2][3 directions] of the coefficients of cells */
-static void IncludeSome(const void *context, int32_t first, int32_t last, double range[])
+/* Extends range = {max -a, max a} [2][3 directions] by the coefficients of n cells. Without a coefficient one cell stands for all. */
+static void IncludeCells(const VpProblem *problem, int32_t n, PetscReal range[])
 {
-  const VpProblem *problem = (const VpProblem *)context;
+  const int32_t some = problem->coefficient ? n : PetscMin(n, 1);
 
-  for (int32_t c = first; c < last; c++) {
+  VP_LOOP_MOST (c, some, range[:6]) {
     for (int d = 0; d < 3; d++) {
       const PetscReal a = VpProblemCoefficient(problem, c, PetscMin(d, PetscMax(problem->tensor, 1) - 1));
 
@@ -15,12 +15,6 @@ static void IncludeSome(const void *context, int32_t first, int32_t last, double
       range[3 + d] = PetscMax(range[3 + d], a);
     }
   }
-}
-
-/* Extends range by the coefficients of n cells. Without a coefficient one cell stands for all. */
-static void IncludeCells(const VpProblem *problem, int32_t n, PetscReal range[])
-{
-  VpLoopMost(problem->coefficient ? n : PetscMin(n, 1), IncludeSome, problem, 6, range);
 }
 
 /* least[d], most[d] = the extreme coefficients along direction d over the cells of all ranks, and over those of problem->coarser */
@@ -42,16 +36,22 @@ static PetscErrorCode FindRanges(VpMesh mesh, const VpProblem *problem, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VpLoopRange: - the least quotient of a cell's sizes, relative to the roots of its coefficients, then - the least sizes */
-static void FindThinnest(const void *context, int32_t first, int32_t last, double most[])
+/* Sets level->thinnest and level->aspect. */
+static PetscErrorCode SetThinnest(VpLevel level)
 {
-  const VpLevel level = (VpLevel)context;
+  const VpMesh mesh = level->mesh;
+  double       most[4] = {-1, -PETSC_MAX_REAL, -PETSC_MAX_REAL, -PETSC_MAX_REAL}; /* - the least quotient of a cell's sizes, relative to the
+                                                                                     roots of its coefficients, then - the least sizes */
 
-  for (int32_t c = first; c < last; c++) {
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(level->thinnest, mesh->geometry->lattice->thinnest, 3));
+  level->aspect = VpLatticeThinnest(mesh->geometry->lattice);
+  if (!level->problem.tensor || !level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  VP_LOOP_MOST (c, mesh->nown, most[:4]) {
     PetscReal thin = PETSC_MAX_REAL, thick = 0;
 
-    for (int d = 0; d < level->mesh->dim; d++) {
-      const PetscReal h = VpGeometrySize(level->mesh->geometry, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
+    for (int d = 0; d < mesh->dim; d++) {
+      const PetscReal h = VpGeometrySize(mesh->geometry, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
 
       most[1 + d] = PetscMax(most[1 + d], -h);
       thin = PetscMin(thin, h);
@@ -59,19 +59,6 @@ static void FindThinnest(const void *context, int32_t first, int32_t last, doubl
     }
     most[0] = PetscMax(most[0], -thin / thick);
   }
-}
-
-/* Sets level->thinnest and level->aspect. */
-static PetscErrorCode SetThinnest(VpLevel level)
-{
-  const VpMesh mesh = level->mesh;
-  double       most[4] = {-1, -PETSC_MAX_REAL, -PETSC_MAX_REAL, -PETSC_MAX_REAL};
-
-  PetscFunctionBegin;
-  PetscCall(PetscArraycpy(level->thinnest, mesh->geometry->lattice->thinnest, 3));
-  level->aspect = VpLatticeThinnest(mesh->geometry->lattice);
-  if (!level->problem.tensor || !level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  VpLoopMost(mesh->nown, FindThinnest, level, 4, most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, mesh->comm));
   for (int d = 0; d < mesh->dim; d++) level->thinnest[d] = -most[1 + d];
   level->aspect = -most[0];
@@ -150,31 +137,32 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VpLoopRange: the least coefficient of two cells that touch in a point (3D: along an edge), over the most of both cells between them */
-static void FindCrossing(const void *context, int32_t first, int32_t last, double most[])
+/* the least coefficient of two cells that touch in a point (3D: along an edge), over the most of both cells between them; of a cell */
+static double CrossingAt(VpLevel level, int32_t c)
 {
-  const VpLevel level = (VpLevel)context;
-  const VpMesh  mesh = level->mesh;
+  const VpMesh mesh = level->mesh;
+  double       most = 0;
 
-  for (int32_t c = first; c < last; c++) {
-    for (int side = 0; side < 2 * mesh->dim; side++) {
-      for (int other = (side | 1) + 1; other < 2 * mesh->dim; other++) {
-        const int32_t a = VpMeshNeighbor(mesh, c, side), b = VpMeshNeighbor(mesh, c, other);
-        const int32_t across = a < 0 ? a : VpMeshNeighbor(mesh, a, other);
+  for (int side = 0; side < 2 * mesh->dim; side++) {
+    for (int other = (side | 1) + 1; other < 2 * mesh->dim; other++) {
+      const int32_t a = VpMeshNeighbor(mesh, c, side), b = VpMeshNeighbor(mesh, c, other);
+      const int32_t across = a < 0 ? a : VpMeshNeighbor(mesh, a, other);
 
-        if (b >= 0 && across >= 0)
-          most[0] = PetscMax(most[0], PetscMin(VpLevelCoefficient(level, c, 0), VpLevelCoefficient(level, across, 0)) /
-                                        PetscMax(VpLevelCoefficient(level, a, 0), VpLevelCoefficient(level, b, 0)));
-      }
+      if (b >= 0 && across >= 0)
+        most = PetscMax(most, PetscMin(VpLevelCoefficient(level, c, 0), VpLevelCoefficient(level, across, 0)) /
+                                PetscMax(VpLevelCoefficient(level, a, 0), VpLevelCoefficient(level, b, 0)));
     }
   }
+  return most;
 }
 
 PetscErrorCode VpLevelCrossing(VpLevel level, PetscReal *most)
 {
   PetscFunctionBegin;
   *most = 0;
-  if (!level->mesh->turn) VpLoopMost(level->mesh->nown, FindCrossing, level, 1, most);
+  if (!level->mesh->turn) {
+    VP_LOOP_MOST (c, level->mesh->nown, most[:1]) *most = PetscMax(*most, CrossingAt(level, c));
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPIU_REAL, MPIU_MAX, level->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,27 +207,6 @@ static void ExtendRange(VpDomain domain, const int32_t beyond[2], PetscReal a, P
   }
 }
 
-typedef struct {
-  VpMesh           mesh;
-  const VpProblem *problem;
-} Cells;
-
-/* VpLoopRange: - the least number, and the largest, as in VpProblemRange() */
-static void ExtendByCells(const void *context, int32_t first, int32_t last, double most[])
-{
-  const Cells *cells = (const Cells *)context;
-  const VpMesh mesh = cells->mesh;
-  PetscReal    range[2] = {-most[0], most[1]};
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int d = 0; d < mesh->dim; d++)
-      ExtendRange(mesh->geometry->domain, mesh->neighbor + 2 * ((size_t)mesh->dim * (size_t)cell + (size_t)d),
-                  VpProblemCoefficient(cells->problem, cell, d), VpGeometrySize(mesh->geometry, cell, d), cells->problem->reaction, range);
-  }
-  most[0] = -range[0];
-  most[1] = range[1];
-}
-
 PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
 {
   const VpDomain domain = mesh->geometry->domain;
@@ -268,7 +235,17 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
                   VpLatticeSize(mesh->geometry->lattice, box, d), c, range);
   }
   range[0] = -range[0];
-  if (a || VpMeshIsAdaptive(mesh)) VpLoopMost(mesh->nown, ExtendByCells, &(Cells){mesh, problem}, 2, range);
+  if (a || VpMeshIsAdaptive(mesh)) {
+    VP_LOOP_MOST (cell, mesh->nown, range[:2]) {
+      PetscReal own[2] = {-range[0], range[1]};
+
+      for (int d = 0; d < mesh->dim; d++)
+        ExtendRange(mesh->geometry->domain, mesh->neighbor + 2 * ((size_t)mesh->dim * (size_t)cell + (size_t)d),
+                    VpProblemCoefficient(problem, cell, d), VpGeometrySize(mesh->geometry, cell, d), c, own);
+      range[0] = -own[0];
+      range[1] = own[1];
+    }
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
   range[0] = -range[0];
   PetscFunctionReturn(PETSC_SUCCESS);

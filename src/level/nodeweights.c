@@ -241,35 +241,26 @@ static double FindLargest(const Forms *f, const double g[])
   return value;
 }
 
-/* Widens most = {-least, largest} logarithm of the strengths along y and z by that along x. */
-static void FindRatios(const void *context, int32_t first, int32_t last, double most[])
-{
-  const Sums *w = (const Sums *)context;
-
-  for (int32_t c = first; c < last; c++) {
-    double g[3];
-
-    FindStrengths(w->nodes->mesh, w->problem, c, g);
-    for (int d = 1; d < w->nodes->mesh->dim; d++) {
-      most[2 * d - 2] = PetscMax(most[2 * d - 2], -log2(g[d] / g[0]));
-      most[2 * d - 1] = PetscMax(most[2 * d - 1], log2(g[d] / g[0]));
-    }
-  }
-}
-
 PetscErrorCode VpNodesLargest(VpNodes nodes, const VpProblem *problem, double *most)
 {
   const VpMesh mesh = nodes->mesh;
-  const Sums   w = {.nodes = nodes, .problem = problem};
   int          kind[MOST_KINDS][2], nkind = 0;
-  double       before[3] = {0}, ratio[4] = {-1e9, -1e9, -1e9, -1e9};
+  double       before[3] = {0}, ratio[4] = {-1e9, -1e9, -1e9, -1e9}; /* {-least, largest} log of strengths along y and z by that along x */
   int32_t      ncell = mesh->nown;
   Forms        f;
 
   PetscFunctionBegin;
   PetscCall(TabulateForms(nodes, nodes->wide ? NULL : nodes->point, problem->quadrature, &f));
   *most = 0;
-  VpLoopMost(mesh->nown, FindRatios, &w, 2 * mesh->dim - 2, ratio);
+  VP_LOOP_MOST (c, mesh->nown, ratio[:4]) {
+    double g[3];
+
+    FindStrengths(mesh, problem, c, g);
+    for (int d = 1; d < mesh->dim; d++) {
+      ratio[2 * d - 2] = PetscMax(ratio[2 * d - 2], -log2(g[d] / g[0]));
+      ratio[2 * d - 1] = PetscMax(ratio[2 * d - 1], log2(g[d] / g[0]));
+    }
+  }
   if (ratio[0] + ratio[1] < ALIKE && (mesh->dim == 2 || ratio[2] + ratio[3] < ALIKE)) ncell = PetscMin(ncell, 1);
   for (int32_t c = 0; c < ncell && nkind < MOST_KINDS; c++) {
     double g[3];

@@ -14,43 +14,28 @@ static void SeeFromBox(int dim, int components, const VpMadeCell *made, const do
   range[1] = made->most * extremes[1][1] / extremes[0][1];
 }
 
-typedef struct {
-  VpGeometry        geometry;
-  const VpMadeCell *made;
-  int               components;
-  VpLattice         boxes;
-} Comparison;
-
-/* VpLoopRange: - the least and the largest eigenvalue */
-static void CompareCells(const void *context, int32_t first, int32_t last, double most[])
+PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetric m)
 {
-  const Comparison *c = (const Comparison *)context;
-  const VpGeometry  g = c->geometry;
-  const int         dim = g->domain->dim;
+  const VpProblem  cells = {.coefficient = m->mean, .tensor = mesh->dim};
+  const VpGeometry g = mesh->geometry;
+  const int        dim = mesh->dim;
+  VpLattice        boxes;
+  double           most[2] = {-PETSC_MAX_REAL, 0}; /* - the least and the largest eigenvalue */
 
-  for (int32_t cell = first; cell < last; cell++) {
+  PetscFunctionBegin;
+  PetscCall(VpProblemCreateLattice(mesh, &cells, &boxes));
+  VP_LOOP_MOST (cell, mesh->nown, most[:2]) {
     double own[3], D[3], range[2];
 
     for (int d = 0; d < dim; d++) {
-      own[d] = c->made[cell].mean[VpMetricEntry(dim, c->components, d, d)];
-      D[d] = c->boxes->a[3 * (size_t)g->box[cell] + (size_t)d] * VpGeometryVolume(g, cell) / PetscSqr(VpGeometrySize(g, cell, d));
+      own[d] = made[cell].mean[VpMetricEntry(dim, m->components, d, d)];
+      D[d] = boxes->a[3 * (size_t)g->box[cell] + (size_t)d] * VpGeometryVolume(g, cell) / PetscSqr(VpGeometrySize(g, cell, d));
     }
-    SeeFromBox(dim, c->components, &c->made[cell], own, D, range);
+    SeeFromBox(dim, m->components, &made[cell], own, D, range);
     most[0] = PetscMax(most[0], -range[0]);
     most[1] = PetscMax(most[1], range[1]);
   }
-}
-
-PetscErrorCode VpMetricCompareBoxes(VpMesh mesh, const VpMadeCell made[], VpMetric m)
-{
-  const VpProblem cells = {.coefficient = m->mean, .tensor = mesh->dim};
-  Comparison      c = {.geometry = mesh->geometry, .made = made, .components = m->components};
-  double          most[2] = {-PETSC_MAX_REAL, 0};
-
-  PetscFunctionBegin;
-  PetscCall(VpProblemCreateLattice(mesh, &cells, &c.boxes));
-  VpLoopMost(mesh->nown, CompareCells, &c, 2, most);
-  PetscCall(VpLatticeDestroy(&c.boxes));
+  PetscCall(VpLatticeDestroy(&boxes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
   m->boxes = most[1] / -most[0];
   m->trees = (PetscBool)(mesh->geometry->domain->trees != NULL);

@@ -17,35 +17,26 @@ static PetscBool IsInside(VpMesh mesh, int32_t cell)
   return PETSC_TRUE;
 }
 
-/* VpLoopRange: bounds [-lower, upper][3] of cells. A map that does not fold has no extremes inside. */
-static void FindExtents(const void *context, int32_t first, int32_t last, double bounds[])
-{
-  const VpMesh     mesh = (VpMesh)context;
-  const VpGeometry g = mesh->geometry;
-
-  for (int32_t c = first; c < last; c++) {
-    PetscReal low[3], high[3];
-
-    if (IsInside(mesh, c)) continue;
-    VpGeometryExtent(g, c, low, high);
-    for (int d = 0; d < g->domain->dim; d++) {
-      bounds[d] = PetscMax(bounds[d], -low[d]);
-      bounds[3 + d] = PetscMax(bounds[3 + d], high[d]);
-    }
-  }
-}
-
 /* the smallest box around this rank's cells, for mapped ones around nodes of the outer ones */
 static PetscErrorCode FindLocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 {
-  double bounds[6];
+  double bounds[6]; /* [-lower, upper][3] */
   VpMesh mesh;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
   mesh = DMVPatchDGData(dm)->mesh;
   for (int i = 0; i < 6; i++) bounds[i] = PETSC_MIN_REAL;
-  VpLoopMost(mesh->nown, FindExtents, mesh, 6, bounds);
+  VP_LOOP_MOST (c, mesh->nown, bounds[:6]) {
+    PetscReal low[3], high[3];
+
+    if (IsInside(mesh, c)) continue; /* A map that does not fold has no extremes inside. */
+    VpGeometryExtent(mesh->geometry, c, low, high);
+    for (int d = 0; d < mesh->dim; d++) {
+      bounds[d] = PetscMax(bounds[d], -low[d]);
+      bounds[3 + d] = PetscMax(bounds[3 + d], high[d]);
+    }
+  }
   for (int d = 0; d < mesh->dim; d++) {
     lower[d] = -bounds[d];
     upper[d] = bounds[3 + d];

@@ -55,33 +55,25 @@ static PetscBool NodesMeet(const Sides *s, int32_t cell, int side, int32_t beyon
   return (PetscBool)(gap <= 1e-9 * size);
 }
 
-/* VpLoopRange: - the first cell that does not meet another one, but for cells around periodic directions */
-static void FindGap(const void *context, int32_t first, int32_t last, double most[])
-{
-  const Sides *s = (const Sides *)context;
-
-  for (int32_t cell = last - 1; cell >= first; cell--) {
-    for (int side = 0; side < 2 * s->mesh->dim; side++) {
-      const int32_t beyond = VpMeshNeighbor(s->mesh, cell, side);
-      const int     turn = VpMeshTurn(s->mesh, cell, side);
-
-      if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(s->mesh, cell, side / 2)) continue;
-      if (!NodesMeet(s, cell, side, beyond, turn)) most[0] = PetscMax(most[0], -(double)(s->mesh->first + cell));
-    }
-  }
-}
-
 /* Ensures: an error on all ranks unless cells meet at all faces but those around periodic directions. */
 static PetscErrorCode CheckMeeting(VpMesh mesh, VpMap map)
 {
   const size_t each = (size_t)(VpMapNodes(map->dim, map->degree) * map->dim);
   Sides        s = {.mesh = mesh, .map = map};
-  double       most = -PETSC_MAX_REAL;
+  double       most = -PETSC_MAX_REAL; /* - the first cell that does not meet another one, but for cells around periodic directions */
 
   PetscFunctionBegin;
   PetscCall(VpMallocLarge((size_t)(mesh->nface - mesh->nown) * each + 1, &s.ghost));
   PetscCall(VpMeshExchange(mesh, VP_GHOST_FACE, each, MPI_DOUBLE, map->node, s.ghost));
-  VpLoopMost(mesh->nown, FindGap, &s, 1, &most);
+  VP_LOOP_MOST (cell, mesh->nown, most) {
+    for (int side = 0; side < 2 * mesh->dim; side++) {
+      const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
+      const int     turn = VpMeshTurn(mesh, cell, side);
+
+      if (beyond < 0 || (side % 2 == 0 && !turn) || VpIsAround(mesh, cell, side / 2)) continue;
+      if (!NodesMeet(&s, cell, side, beyond, turn)) most = PetscMax(most, -(double)(mesh->first + cell));
+    }
+  }
   PetscCall(PetscFree(s.ghost));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscCheck(most == -PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_WRONG,

@@ -328,23 +328,11 @@ static double TakeMeanOfJumps(const Jumps *j, int32_t cell)
   return most > 1 && full && !TakeMeanMatrix(j, cell) ? 1 : most;
 }
 
-/* VpLoopRange: the largest jump inside of cells, of a component on the diagonal */
-static void FindJumps(const void *context, int32_t first, int32_t last, double most[])
-{
-  const Jumps *j = (const Jumps *)context;
-  const int    dim = j->dg->mesh->dim, width = j->values->components;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    for (int d = 0; d < PetscMin(width, dim); d++)
-      most[0] = PetscMax(most[0], JumpOf(j, cell, width > dim ? VpMetricEntry(dim, width, d, d) : d));
-  }
-}
-
 /* Points do not see where in a cell a coefficient jumps. There one number is better: errors are smaller, and the operator is definite. */
 static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
 {
   const DM_VPatchDG *dg = dm->data;
-  const int          points = (int)DMVPatchDGCellSize(dm);
+  const int          points = (int)DMVPatchDGCellSize(dm), dim = dg->mesh->dim, width = values->components;
   Jumps              j = {.dg = dg, .values = values, .points = points, .side_points = 2 * dg->mesh->dim * points / ((int)dg->degree + 1)};
   double             x[VP_MAX_N], worst = 1, largest = 1;
   PetscInt           cells = 0;
@@ -354,7 +342,10 @@ static PetscErrorCode TakeMeansOfJumps(DM dm, VpPointValues *values)
   if (dg->jump <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   VpGauss((int)dg->degree + 1, x, j.weight);
   j.part = (double *)values->part;
-  VpLoopMost(dg->mesh->nown, FindJumps, &j, 1, &largest);
+  VP_LOOP_MOST (cell, dg->mesh->nown, largest) { /* the largest jump inside of cells, of a component on the diagonal */
+    for (int d = 0; d < PetscMin(width, dim); d++)
+      largest = PetscMax(largest, JumpOf(&j, cell, width > dim ? VpMetricEntry(dim, width, d, d) : d));
+  }
   for (int32_t cell = 0; cell < dg->mesh->nown && largest > dg->jump; cell++) {
     double most;
 

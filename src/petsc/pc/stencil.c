@@ -77,15 +77,14 @@ typedef struct {
 
 /* Compares what a point and the next ones say of their couplings. Rows of the identity get those of the next points. most [2]: positive:
    two points differ; a row has an entry in the column of a row of the identity */
-static void CompareCouplings(const void *context, int32_t first, int32_t last, double most[])
+static void CompareCouplings(const Points *w, PetscInt first, PetscInt last, double most[])
 {
-  const Points        *w = (const Points *)context;
   const VpStencil     *s = w->s;
   const VpStencilRows *r = w->r;
   PetscInt             at[3];
 
   VpStencilPoint(s, first, at);
-  for (int32_t i = first; i < last; i++, VpStencilNext(s, at)) {
+  for (PetscInt i = first; i < last; i++, VpStencilNext(s, at)) {
     const PetscInt  local = VpStencilLocalOf(r, at);
     const PetscBool fixed = (PetscBool)(s->identity[i] != 0);
 
@@ -116,7 +115,8 @@ static PetscErrorCode JoinCouplings(VpStencil *s, VpStencilRows *r, const PetscS
     PetscCall(FillGhosts(s, r, r->down[d], &down[d]));
     w.down[d] = down[d].at;
   }
-  VpLoopMost((int32_t)s->own, CompareCouplings, &w, 2, most);
+  VP_LOOP_HEAVY_MOST (piece, VP_STENCIL_PIECES, most[:2])
+    CompareCouplings(&w, VpStencilPiece(s, piece), VpStencilPiece(s, piece + 1), most);
   for (int d = 0; d < s->dim; d++) PetscCall(FreeGhosts(&down[d]));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   *same = (PetscBool)(most[0] == 0);
@@ -176,12 +176,10 @@ static PetscErrorCode TakeSums(VpStencil *s, VpStencilRows *r, Mat A, const doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-enum { PIECES = 64 }; /* of own points, so that sums do not depend on the number of threads */
-
 /* Adds the sums and the numbers of logarithms of a piece's couplings: of all couplings, of those inside. */
 static void AddLogs(const VpStencil *s, const VpStencilRows *r, int32_t piece, double logs[2][6])
 {
-  const PetscInt first = (PetscInt)((PetscInt64)s->own * piece / PIECES), last = (PetscInt)((PetscInt64)s->own * (piece + 1) / PIECES);
+  const PetscInt first = VpStencilPiece(s, piece), last = VpStencilPiece(s, piece + 1);
   double         before[3] = {0}, count[3][2] = {{0}}; /* numbers of points with the coupling before: all, those inside */
   PetscInt       at[3];
 
@@ -210,11 +208,11 @@ static void AddLogs(const VpStencil *s, const VpStencilRows *r, int32_t piece, d
 static PetscErrorCode FindTypical(const VpStencil *s, const VpStencilRows *r, double typical[3])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)s->da);
-  double         logs[2][6] = {{0}}, of[PIECES][2][6] = {{{0}}};
+  double         logs[2][6] = {{0}}, of[VP_STENCIL_PIECES][2][6] = {{{0}}};
 
   PetscFunctionBegin;
-  VP_LOOP_HEAVY (piece, PIECES) AddLogs(s, r, piece, of[piece]);
-  for (int piece = 0; piece < PIECES; piece++)
+  VP_LOOP_HEAVY (piece, VP_STENCIL_PIECES) AddLogs(s, r, piece, of[piece]);
+  for (int piece = 0; piece < VP_STENCIL_PIECES; piece++)
     for (int k = 0; k < 12; k++) logs[k / 6][k % 6] += of[piece][k / 6][k % 6];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, logs, 12, MPI_DOUBLE, MPI_SUM, comm));
   for (int d = 0; d < s->dim; d++) {

@@ -40,6 +40,12 @@ typedef struct {
    symmetric and does not become so by a factor of every row. Collective */
 PetscErrorCode VpStencilCreate(Mat, DM da, VpStencil *);
 PetscErrorCode VpStencilDestroy(VpStencil *);
+enum { VP_STENCIL_PIECES = 64 }; /* of own points, on which threads work: sums do not depend on the number of threads */
+/* the first point of a piece */
+static inline PetscInt VpStencilPiece(const VpStencil *s, int32_t piece)
+{
+  return (PetscInt)((PetscInt64)s->own * piece / VP_STENCIL_PIECES);
+}
 /* at [3] of an own point */
 static inline void VpStencilPoint(const VpStencil *s, PetscInt i, PetscInt at[3])
 {

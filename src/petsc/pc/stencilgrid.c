@@ -109,20 +109,12 @@ static PetscInt CountRefinements(const VpStencil *s, const VpStencilGrid *c)
 }
 
 /* widens most [2] = {-least, largest} coefficient to those of the edges of own points */
-typedef struct {
-  const VpStencil     *s;
-  const VpStencilGrid *c;
-} Edges;
-
-static void FindEdges(const void *context, int32_t first, int32_t last, double most[])
+static void FindEdges(const VpStencil *s, const VpStencilGrid *c, int32_t piece, double most[])
 {
-  const Edges         *w = (const Edges *)context;
-  const VpStencil     *s = w->s;
-  const VpStencilGrid *c = w->c;
-  PetscInt             at[3];
+  PetscInt at[3];
 
-  VpStencilPoint(s, first, at);
-  for (int32_t i = first; i < last; i++, VpStencilNext(s, at)) {
+  VpStencilPoint(s, VpStencilPiece(s, piece), at);
+  for (PetscInt i = VpStencilPiece(s, piece); i < VpStencilPiece(s, piece + 1); i++, VpStencilNext(s, at)) {
     for (int d = 0; d < s->dim; d++) {
       double a = PetscRealPart(s->up[d][i]);
 
@@ -137,11 +129,10 @@ static void FindEdges(const void *context, int32_t first, int32_t last, double m
 
 static PetscErrorCode FindContrast(const VpStencil *s, VpStencilGrid *c)
 {
-  const Edges w = {.s = s, .c = c};
-  double      most[2] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL};
+  double most[2] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL};
 
   PetscFunctionBegin;
-  VpLoopMost((int32_t)s->own, FindEdges, &w, 2, most);
+  VP_LOOP_HEAVY_MOST (piece, VP_STENCIL_PIECES, most[:2]) FindEdges(s, c, piece, most);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)s->da)));
   c->varies = (PetscBool)(most[1] > -(1 + VP_STENCIL_VARIES) * most[0]);
   c->a = most[1];

@@ -101,9 +101,8 @@ static void GatherRow(const Reading *w, PetscInt i, PetscInt column[], PetscScal
   }
 }
 
-static void ReadRange(const void *context, int32_t first, int32_t last, double found[])
+static void ReadRange(const Reading *w, PetscInt first, PetscInt last, double found[])
 {
-  const Reading *w = (const Reading *)context;
   const Columns *c = w->columns;
   PetscInt       at[3], column[MOST_ENTRIES];
   PetscScalar    value[MOST_ENTRIES];
@@ -143,7 +142,10 @@ static PetscErrorCode ReadArrays(Reading *w, Mat A, double found[], PetscBool *d
     *done = (PetscBool)(*done && has);
     PetscCall(MatSeqAIJGetArrayRead(c->mat, &c->value));
   }
-  if (*done) VpLoopMost((int32_t)w->s->own, ReadRange, w, FOUND, found);
+  if (*done) {
+    VP_LOOP_HEAVY_MOST (piece, VP_STENCIL_PIECES, found[:FOUND])
+      ReadRange(w, VpStencilPiece(w->s, piece), VpStencilPiece(w->s, piece + 1), found);
+  }
   for (Columns *c = w->columns; c < w->columns + w->n; c++) {
     PetscCall(MatSeqAIJRestoreArrayRead(c->mat, &c->value));
     PetscCall(MatRestoreRowIJ(c->mat, 0, PETSC_FALSE, PETSC_FALSE, &c->rows, &c->start, &c->column, &(PetscBool){PETSC_FALSE}));
