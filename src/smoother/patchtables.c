@@ -55,52 +55,32 @@ static void BoundEigenvalues(int m, const double lambda[], double bounds[2])
   }
 }
 
-typedef struct {
-  const VpPatchProblems *problems;
-  double (*bounds)[2]; /* of every problem */
-  double *worst;       /* [piece] */
-} Conditions;
-
-static void FindWorstConditions(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Conditions      *conditions = (Conditions *)context;
-  const VpPatchProblems *problems = conditions->problems;
-  const int              dim = problems->patches->dim;
-  double                 worst = 1;
-
-  for (int32_t p = first; p < last && worst < INFINITY; p++) {
-    const double *factor = problems->factor ? problems->factor + (size_t)p * (dim + 1) : NULL;
-    const double  c = factor ? factor[dim] : VpLevelRest(problems->level);
-    double        least = c, largest = c;
-
-    for (int d = 0; d < dim; d++) {
-      const double *bounds = conditions->bounds[problems->type[(size_t)p * dim + d]];
-
-      least += (factor ? factor[d] : 1) * bounds[0];
-      largest += (factor ? factor[d] : 1) * bounds[1];
-    }
-    worst = least > 0 ? PetscMax(worst, largest / least) : INFINITY;
-  }
-  conditions->worst[piece] = worst;
-}
-
 /* *worst = the largest condition number of all patches, or infinity if one is not positive definite. Collective */
 static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const double table[], double *worst)
 {
   const VpLevel level = problems->level;
-  const int32_t nentry = problems->dictionary.n, pieces = VpLoopPieces(problems->patches->n);
-  const int     m = 2 * level->basis.n;
-  Conditions    conditions = {.problems = problems};
+  const int     m = 2 * level->basis.n, dim = level->mesh->dim;
+  double        most = 1, (*bounds)[2]; /* of every problem */
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(nentry, &conditions.bounds, pieces, &conditions.worst));
-  for (int32_t i = 0; i < nentry; i++)
-    BoundEigenvalues(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), conditions.bounds[i]);
-  for (int32_t i = 0; i < pieces; i++) conditions.worst[i] = 1;
-  VpLoop(problems->patches->n, FindWorstConditions, &conditions);
-  *worst = 1;
-  for (int32_t i = 0; i < pieces; i++) *worst = PetscMax(*worst, conditions.worst[i]);
-  PetscCall(PetscFree2(conditions.bounds, conditions.worst));
+  PetscCall(PetscMalloc1(problems->dictionary.n, &bounds));
+  for (int32_t i = 0; i < problems->dictionary.n; i++)
+    BoundEigenvalues(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), bounds[i]);
+  VP_LOOP_MOST (p, problems->patches->n, most) {
+    const double *factor = problems->factor ? problems->factor + (size_t)p * (dim + 1) : NULL;
+    const double  c = factor ? factor[dim] : VpLevelRest(level);
+    double        least = c, largest = c;
+
+    for (int d = 0; d < dim; d++) {
+      const double *own = bounds[problems->type[(size_t)p * dim + d]];
+
+      least += (factor ? factor[d] : 1) * own[0];
+      largest += (factor ? factor[d] : 1) * own[1];
+    }
+    most = least > 0 ? PetscMax(most, largest / least) : INFINITY;
+  }
+  *worst = most;
+  PetscCall(PetscFree(bounds));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 1, MPI_DOUBLE, MPI_MAX, level->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

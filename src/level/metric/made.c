@@ -4,11 +4,6 @@
 
 enum { CELLS = 4096 }; /* of a piece. Sums do not depend on the number of threads. */
 
-typedef struct {
-  const VpMetricWork *mk;
-  VpMadeCells        *piece;
-} Pieces;
-
 static const VpMadeCells none = {.least = PETSC_MAX_REAL, .variation = 1, .change = 1, .jump = 1, .indefinite = -1};
 
 static VpMadeCells OfCell(const VpMetricWork *mk, int32_t cell)
@@ -49,31 +44,24 @@ static void JoinCells(VpMadeCells *to, const VpMadeCells *later)
   to->worst = later->worst;
 }
 
-static void AddPieces(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Pieces *p = (const Pieces *)context;
-
-  for (int32_t i = first; i < last; i++) {
-    p->piece[i] = none;
-    for (int32_t cell = i * CELLS; cell < PetscMin(p->mk->mesh->nown, (i + 1) * CELLS); cell++) {
-      const VpMadeCells one = OfCell(p->mk, cell);
-
-      JoinCells(&p->piece[i], &one);
-    }
-  }
-}
-
 PetscErrorCode VpFetchMade(VpMetricWork *mk)
 {
   const int32_t nown = mk->mesh->nown, pieces = nown / CELLS + (nown % CELLS > 0);
-  Pieces        p = {.mk = mk};
+  VpMadeCells  *of; /* [pieces] */
 
   PetscFunctionBegin;
   PetscCall(mk->backend->download(mk->to.made, (size_t)nown * sizeof(*mk->made), mk->made));
-  PetscCall(PetscMalloc1(pieces + 1, &p.piece));
-  VpLoopHeavy(pieces, AddPieces, &p);
+  PetscCall(PetscMalloc1(pieces + 1, &of));
+  VP_LOOP_HEAVY (i, pieces) {
+    of[i] = none;
+    for (int32_t cell = i * CELLS; cell < PetscMin(nown, (i + 1) * CELLS); cell++) {
+      const VpMadeCells one = OfCell(mk, cell);
+
+      JoinCells(&of[i], &one);
+    }
+  }
   mk->all = none;
-  for (int32_t i = 0; i < pieces; i++) JoinCells(&mk->all, &p.piece[i]);
-  PetscCall(PetscFree(p.piece));
+  for (int32_t i = 0; i < pieces; i++) JoinCells(&mk->all, &of[i]);
+  PetscCall(PetscFree(of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -152,28 +152,25 @@ static double CellNorm(const Estimate *e, int32_t cell, const double z[], const 
   return sqrt(volume / most) / (e->n - 1) * VpNorm(e->size, r);
 }
 
-/* Sets the norms of cells, and what neighbours need of their sides. */
-static void WorkOnCells(void *context, int32_t piece, int32_t begin, int32_t end)
+/* Sets the norm of a cell, and what neighbours need of its sides. */
+static void WorkOnCell(const Estimate *e, int32_t cell)
 {
-  const Estimate *e = context;
-  double          z[CELL], flux[3 * CELL];
+  double z[CELL], flux[3 * CELL];
 
-  for (int32_t cell = begin; cell < end; cell++) {
-    for (int i = 0; i < e->size; i++) z[i] = e->root[i] * e->u[(size_t)cell * (size_t)e->size + (size_t)i];
-    FindFlux(e, cell, z, flux);
-    e->eta[cell] = hypot(e->exact->a ? e->eta[cell] : 0, CellNorm(e, cell, z, flux));
-    for (int side = 0; side < 2 * e->dim; side++) {
-      const double factor =
-        (side % 2 ? 1 : -1) * (e->exact->a ? TraceOf(e, cell, side) / VpProblemCoefficient(e->problem, cell, side / 2) : 1);
-      const double entry = e->m ? 0 : EntryOfBox(e, cell, side / 2, VpProblemCoefficient(e->problem, cell, side / 2));
-      double      *to = SideOf(e, cell, side);
+  for (int i = 0; i < e->size; i++) z[i] = e->root[i] * e->u[(size_t)cell * (size_t)e->size + (size_t)i];
+  FindFlux(e, cell, z, flux);
+  e->eta[cell] = hypot(e->exact->a ? e->eta[cell] : 0, CellNorm(e, cell, z, flux));
+  for (int side = 0; side < 2 * e->dim; side++) {
+    const double factor =
+      (side % 2 ? 1 : -1) * (e->exact->a ? TraceOf(e, cell, side) / VpProblemCoefficient(e->problem, cell, side / 2) : 1);
+    const double entry = e->m ? 0 : EntryOfBox(e, cell, side / 2, VpProblemCoefficient(e->problem, cell, side / 2));
+    double      *to = SideOf(e, cell, side);
 
-      ExtrapolateToSide(e, side, z, to);
-      ExtrapolateToSide(e, side, flux + side / 2 * e->size, to + e->face);
-      for (int t = 0; t < e->face; t++) {
-        to[e->face + t] *= factor;
-        to[2 * e->face + t] = e->m ? WeighedAt(e, cell, side, t) : entry;
-      }
+    ExtrapolateToSide(e, side, z, to);
+    ExtrapolateToSide(e, side, flux + side / 2 * e->size, to + e->face);
+    for (int t = 0; t < e->face; t++) {
+      to[e->face + t] *= factor;
+      to[2 * e->face + t] = e->m ? WeighedAt(e, cell, side, t) : entry;
     }
   }
 }
@@ -382,7 +379,7 @@ PetscErrorCode DMVPatchDGEstimateResiduals(DM dm, Vec u, Vec f, const VpPointCoe
   PetscCall(PetscMalloc1((size_t)e.mesh->nface * each + 1, &e.sides));
   PetscCall(VecGetArrayRead(u, &e.u));
   PetscCall(VecGetArrayRead(f, &e.f));
-  VpLoop(e.mesh->nown, WorkOnCells, &e);
+  VP_LOOP (cell, e.mesh->nown) WorkOnCell(&e, cell);
   PetscCall(VpMeshExchange(e.mesh, VP_GHOST_FACE, each, MPI_DOUBLE, e.sides, e.sides + (size_t)e.mesh->nown * each));
   PetscCall(VpTogether(e.mesh->comm, AddSides(&e)));
   PetscCall(VecRestoreArrayRead(f, &e.f));
