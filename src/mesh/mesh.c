@@ -148,45 +148,28 @@ PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what loops over own cells know */
-typedef struct {
-  VpMesh   mesh;
-  int32_t *count; /* [piece] sides at the boundary; then the number of the first one */
-} Ends;
-
-static void CountEnds(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Ends   *w = (Ends *)context;
-  const int32_t sides = 2 * w->mesh->dim;
-  int32_t       count = 0;
-
-  for (int32_t i = first * sides; i < last * sides; i++) count += VpIsBoundary(w->mesh->neighbor[i]);
-  w->count[piece] = count;
-}
-
-static void ListEnds(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Ends   *w = (Ends *)context;
-  const int32_t sides = 2 * w->mesh->dim;
-  int32_t       at = w->count[piece];
-
-  for (int32_t i = first * sides; i < last * sides; i++)
-    if (VpIsBoundary(w->mesh->neighbor[i])) w->mesh->end[at++] = i;
-}
-
 PetscErrorCode VpMeshGetEnds(VpMesh mesh, int32_t *n, const int32_t **end)
 {
-  const int32_t pieces = VpLoopPieces(mesh->nown);
-  Ends          w = {.mesh = mesh};
+  const int32_t pieces = VpLoopPieces(mesh->nown), sides = 2 * mesh->dim;
+  int32_t      *count; /* [piece] sides at the boundary; then the number of the first one */
 
   PetscFunctionBegin;
   if (!mesh->end) {
-    PetscCall(PetscMalloc1(pieces, &w.count));
-    VpLoop(mesh->nown, CountEnds, &w);
-    mesh->nend = VpLoopSum(pieces, w.count);
+    PetscCall(PetscCalloc1(pieces, &count));
+    VP_LOOP_HEAVY (piece, pieces) {
+      const int32_t last = sides * VpLoopStart(mesh->nown, piece + 1);
+
+      for (int32_t i = sides * VpLoopStart(mesh->nown, piece); i < last; i++) count[piece] += VpIsBoundary(mesh->neighbor[i]);
+    }
+    mesh->nend = VpLoopSum(pieces, count);
     PetscCall(PetscMalloc1(mesh->nend + 1, &mesh->end));
-    VpLoop(mesh->nown, ListEnds, &w);
-    PetscCall(PetscFree(w.count));
+    VP_LOOP_HEAVY (piece, pieces) {
+      const int32_t last = sides * VpLoopStart(mesh->nown, piece + 1);
+
+      for (int32_t i = sides * VpLoopStart(mesh->nown, piece); i < last; i++)
+        if (VpIsBoundary(mesh->neighbor[i])) mesh->end[count[piece]++] = i;
+    }
+    PetscCall(PetscFree(count));
   }
   *n = mesh->nend;
   *end = mesh->end;

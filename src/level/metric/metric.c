@@ -37,46 +37,35 @@ static void FindPenalties(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-typedef struct {
-  const VpMetricWork *mk;
-  int32_t            *list, *count; /* list: those of a piece stand where it starts; count [pieces]: their number */
-} Listing;
-
-static void ListPiece(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Listing      *listing = (const Listing *)context;
-  const VpMetricWork *mk = listing->mk;
-  int32_t             n = first;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    double least = 1;
-
-    if (mk->made[cell].most <= ALMOST_A_BOX * mk->made[cell].least) continue;
-    for (int side = 0; side < 2 * mk->dim; side++) least = PetscMin(least, VpPartOf(mk, cell, side));
-    if (mk->made[cell].most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * mk->made[cell].least) listing->list[n++] = cell;
-  }
-  listing->count[piece] = n - first;
-}
-
 /* *list = the cells that may need a larger penalty than boxes do */
 static PetscErrorCode ListCells(const VpMetricWork *mk, int32_t *n, int32_t **list)
 {
   const int32_t cells = mk->mesh->nown, pieces = VpLoopPieces(cells);
-  Listing       listing = {.mk = mk};
+  int32_t      *count; /* [pieces] numbers of cells in a piece's list, which stands where the piece starts */
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(cells + 1, list));
   *n = 0;
   if (mk->n * mk->face > VP_MOST_DEFINITE || mk->all.quotient <= (mk->mesh->faces.n ? ALMOST_A_BOX : NEARLY_A_BOX))
     PetscFunctionReturn(PETSC_SUCCESS);
-  listing.list = *list;
-  PetscCall(PetscCalloc1(pieces, &listing.count));
-  VpLoop(cells, ListPiece, &listing);
-  for (int32_t piece = 0; piece < pieces; piece++) {
-    memmove(*list + *n, *list + VpLoopStart(cells, piece), (size_t)listing.count[piece] * sizeof(**list));
-    *n += listing.count[piece];
+  PetscCall(PetscCalloc1(pieces, &count));
+  VP_LOOP_HEAVY (piece, pieces) {
+    const int32_t first = VpLoopStart(cells, piece), last = VpLoopStart(cells, piece + 1);
+
+    for (int32_t cell = first; cell < last; cell++) {
+      const VpMadeCell *made = &mk->made[cell];
+      double            least = 1;
+
+      if (made->most <= ALMOST_A_BOX * made->least) continue;
+      for (int side = 0; side < 2 * mk->dim; side++) least = PetscMin(least, VpPartOf(mk, cell, side));
+      if (made->most > (least < 1 ? ALMOST_A_BOX : NEARLY_A_BOX) * made->least) (*list)[first + count[piece]++] = cell;
+    }
   }
-  PetscCall(PetscFree(listing.count));
+  for (int32_t piece = 0; piece < pieces; piece++) {
+    memmove(*list + *n, *list + VpLoopStart(cells, piece), (size_t)count[piece] * sizeof(**list));
+    *n += count[piece];
+  }
+  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
