@@ -9,13 +9,6 @@ static inline int32_t CellOf(const VpNumbering *numbering, int32_t i)
   return numbering->cell ? numbering->cell[(size_t)numbering->stride * i] : i;
 }
 
-typedef struct {
-  const VpNumbering *numbering;
-  int32_t           *number; /* [n][width]; at first the samples of every piece, from number[width first] on */
-  int32_t           *count;  /* [pieces] number of samples in a piece; then in all pieces before it */
-  int32_t           *sample; /* [samples][width] numbers of the samples */
-} BySample;
-
 /* the last sample in each zone of the current box */
 typedef struct {
   int32_t  box, item[64], index[64]; /* [zone] the sample; its number among the samples */
@@ -36,38 +29,6 @@ static inline PetscBool VisitItem(const VpNumbering *numbering, int32_t i, Sampl
   s->item[*zone] = i;
   s->index[*zone] = s->n++;
   return PETSC_TRUE;
-}
-
-static void FindSamples(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const BySample    *by = context;
-  const VpNumbering *numbering = by->numbering;
-  int32_t           *found = by->number + (size_t)numbering->width * first;
-  Samples            s = {.box = -1};
-  int                zone;
-
-  for (int32_t i = first; i < last; i++) {
-    if (VisitItem(numbering, i, &s, &zone)) *found++ = i;
-  }
-  by->count[piece] = s.n;
-}
-
-static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const BySample    *by = context;
-  const VpNumbering *numbering = by->numbering;
-  const int          width = numbering->width;
-  int32_t           *number = by->number + (size_t)width * first;
-  Samples            s = {.box = -1, .n = by->count[piece]};
-  int                zone;
-
-  for (int32_t i = first; i < last; i++, number += width) {
-    const int32_t *sample;
-
-    (void)VisitItem(numbering, i, &s, &zone);
-    sample = by->sample + (size_t)width * s.index[zone];
-    for (int k = 0; k < width; k++) number[k] = sample[k];
-  }
 }
 
 enum { SOME = 32768, LATELY = 256 }; /* samples whose keys are made at a time; the last keys that a thread compares with */
@@ -144,22 +105,40 @@ static PetscErrorCode NumberSamples(const VpNumbering *numbering, int32_t sample
 PetscErrorCode VpNumberBySample(const VpNumbering *numbering, int32_t number[])
 {
   const int32_t pieces = VpLoopPieces(numbering->n), width = numbering->width;
-  BySample      by = {.numbering = numbering, .number = number};
+  int32_t      *count;  /* [pieces] number of samples in a piece; then in all pieces before it */
+  int32_t      *sample; /* [samples][width] numbers of the samples */
   int32_t       nsample, *item;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(pieces + 1, &by.count));
-  by.count[pieces] = 0;
-  VpLoop(numbering->n, FindSamples, &by);
-  nsample = VpLoopSum(pieces + 1, by.count);
-  PetscCall(PetscMalloc2((size_t)nsample * width, &by.sample, nsample, &item));
+  PetscCall(PetscMalloc1(pieces + 1, &count));
+  count[pieces] = 0;
+  VP_LOOP_HEAVY (piece, pieces) {
+    const int32_t first = VpLoopStart(numbering->n, piece), last = VpLoopStart(numbering->n, piece + 1);
+    Samples       s = {.box = -1};
+    int           zone;
+
+    for (int32_t i = first; i < last; i++)
+      if (VisitItem(numbering, i, &s, &zone)) number[(size_t)width * first + s.n - 1] = i;
+    count[piece] = s.n;
+  }
+  nsample = VpLoopSum(pieces + 1, count);
+  PetscCall(PetscMalloc2((size_t)nsample * width, &sample, nsample, &item));
   for (int32_t piece = 0; piece < pieces; piece++)
-    PetscCall(PetscArraycpy(item + by.count[piece], number + (size_t)width * VpLoopStart(numbering->n, piece),
-                            by.count[piece + 1] - by.count[piece]));
-  PetscCall(NumberSamples(numbering, nsample, item, by.sample));
-  VpLoop(numbering->n, GiveNumbers, &by);
-  PetscCall(PetscFree2(by.sample, item));
-  PetscCall(PetscFree(by.count));
+    PetscCall(
+      PetscArraycpy(item + count[piece], number + (size_t)width * VpLoopStart(numbering->n, piece), count[piece + 1] - count[piece]));
+  PetscCall(NumberSamples(numbering, nsample, item, sample));
+  VP_LOOP_HEAVY (piece, pieces) {
+    const int32_t last = VpLoopStart(numbering->n, piece + 1);
+    Samples       s = {.box = -1, .n = count[piece]};
+    int           zone;
+
+    for (int32_t i = VpLoopStart(numbering->n, piece); i < last; i++) {
+      (void)VisitItem(numbering, i, &s, &zone);
+      for (int k = 0; k < width; k++) number[(size_t)width * i + k] = sample[(size_t)width * s.index[zone] + k];
+    }
+  }
+  PetscCall(PetscFree2(sample, item));
+  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,9 +2,8 @@
 #include "internal.h"
 #include "../../base/threads.h"
 #include <stdatomic.h>
-#include <stdlib.h>
 
-enum { POINTS = 2048 }; /* points of a call of the user's function */
+enum { POINTS = 2048 }; /* most points of a call of the user's function, at least those of a cell */
 
 /* what threads need for the nodes of all cells */
 typedef struct {
@@ -53,33 +52,30 @@ static int MapPoints(DM dm, int n, const double x[], double X[])
   return 0;
 }
 
-static void FillNodes(void *context, int32_t piece, int32_t first, int32_t last)
+static void FillBatch(Filling *f, int32_t batch)
 {
-  Filling     *f = (Filling *)context;
-  const int    nodes = VpMapNodes(f->map->dim, f->map->degree);
-  const size_t each = (size_t)(nodes * f->map->dim);
-  double      *x = (double *)malloc((size_t)f->batch * each * sizeof(double));
+  const int     nodes = VpMapNodes(f->map->dim, f->map->degree);
+  const size_t  each = (size_t)(nodes * f->map->dim);
+  const int32_t begin = batch * f->batch, n = PetscMin(f->batch, f->map->ncell - begin);
+  double        x[3 * POINTS];
+  int           error;
 
-  if (!x) f->error = PETSC_ERR_MEM;
-  for (int32_t i = first; i < last && !f->error; i++) {
-    const int32_t begin = i * f->batch, n = PetscMin(f->batch, f->map->ncell - begin);
-    int           error;
-
-    for (int32_t c = 0; c < n; c++) FindNodes(f, begin + c, x + (size_t)c * each);
-    error = MapPoints(f->dm, n * nodes, x, f->map->node + (size_t)begin * each);
-    if (error) f->error = error;
-  }
-  free(x);
+  if (f->error) return;
+  for (int32_t c = 0; c < n; c++) FindNodes(f, begin + c, x + (size_t)c * each);
+  error = MapPoints(f->dm, n * nodes, x, f->map->node + (size_t)begin * each);
+  if (error) f->error = error;
 }
 
 static PetscErrorCode FillByFunction(DM dm, VpMesh mesh, VpMap map)
 {
-  Filling f = {.dm = dm, .geometry = mesh->geometry, .map = map};
+  Filling       f = {.dm = dm, .geometry = mesh->geometry, .map = map, .batch = POINTS / VpMapNodes(map->dim, map->degree)};
+  const int32_t batches = (mesh->nown + f.batch - 1) / f.batch;
 
   PetscFunctionBegin;
-  f.batch = PetscMax(1, POINTS / VpMapNodes(map->dim, map->degree));
-  if (DMVPatchDGData(dm)->serial) FillNodes(&f, 0, 0, (mesh->nown + f.batch - 1) / f.batch);
-  else VpLoopHeavy((mesh->nown + f.batch - 1) / f.batch, FillNodes, &f);
+  if (DMVPatchDGData(dm)->serial)
+    for (int32_t i = 0; i < batches; i++) FillBatch(&f, i);
+  else
+    VP_LOOP_HEAVY (i, batches) FillBatch(&f, i);
   PetscCall((PetscErrorCode)f.error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,9 +9,9 @@
 typedef struct {
   VpGeometry             geometry;
   const VpPointFunction *function;
-  int                    dim, n, side;  /* side -1: the points are those of the cells */
-  int32_t                before;        /* number of cells before those of `values` */
-  size_t                 stride, first; /* values of a cell; first value of the side among them */
+  int                    dim, n, side; /* side -1: the points are those of the cells */
+  int32_t                before;       /* number of cells before those of `values` */
+  size_t                 stride;       /* values of a cell */
   double                *values;
   VpMapGrid              grid;
   _Atomic int            error;
@@ -40,29 +40,26 @@ static void CallCell(Calls *c, int32_t cell, double values[])
   double x[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N];
   int    error;
 
+  if (c->error) return;
   VpGeometryEvaluateGrid(c->geometry, cell, &c->grid, x, NULL);
   error = (int)c->function->batch(c->dim, c->grid.size, x, NULL, values, c->function->ctx);
   if (error) c->error = error;
 }
 
-static void CallCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Calls *c = context;
-
-  for (int32_t cell = first; cell < last && !c->error; cell++)
-    CallCell(c, c->before + cell, c->values + ((size_t)cell * c->stride + c->first) * (size_t)c->function->components);
-}
-
 /* Sets the values of the next n cells. */
 static void CallSome(DM dm, PetscBool sides, int32_t n, Calls *c)
 {
-  const int face = VpFaceSize(c->n, c->dim);
+  const int    face = VpFaceSize(c->n, c->dim), components = c->function->components;
+  const size_t stride = c->stride * (size_t)components;
 
   for (int side = sides ? 0 : -1; side < (sides ? 2 * c->dim : 0); side++) {
+    double *values = c->values + (sides ? side * face * components : 0);
+
     SetPoints(c, side, -1);
-    c->first = sides ? (size_t)(side * face) : 0;
-    if (DMVPatchDGData(dm)->serial) CallCells(c, 0, 0, n);
-    else VpLoopHeavy(n, CallCells, c);
+    if (DMVPatchDGData(dm)->serial)
+      for (int32_t cell = 0; cell < n; cell++) CallCell(c, c->before + cell, values + (size_t)cell * stride);
+    else
+      VP_LOOP_HEAVY (cell, n) CallCell(c, c->before + cell, values + (size_t)cell * stride);
   }
 }
 
