@@ -143,21 +143,9 @@ void VpLoopCopy(void *to, const void *from, size_t bytes)
   RunLoop(pages, CountPieces(pages, LEAST_ITEMS / 16), CopyPages, &(Copy){(char *)to, (const char *)from, bytes});
 }
 
-typedef struct {
-  double       *to;
-  const double *from;
-  size_t        width, stride;
-} Rows;
-
-static void TakeRows(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Rows *r = (const Rows *)context;
-
-  for (size_t i = (size_t)first; i < (size_t)last; i++)
-    for (size_t k = 0; k < r->width; k++) r->to[i * r->width + k] = r->from[i * r->stride + k];
-}
-
 void VpLoopTake(double *to, size_t width, const double *from, size_t stride, int32_t n)
 {
-  VpLoop(n, TakeRows, &(Rows){to, from, width, stride});
+  VP_LOOP (i, n) {
+    for (size_t k = 0; k < width; k++) to[(size_t)i * width + k] = from[(size_t)i * stride + k];
+  }
 }

@@ -25,7 +25,7 @@ void VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for heavy items:
 #define VP_PRAGMA(...)                 _Pragma(#__VA_ARGS__)
 #ifdef _OPENMP
   #define VP_LOOP_PIECES(i, n, pieces, clause) \
-    VP_PRAGMA(omp parallel for schedule(dynamic, VpLoopChunk(n, pieces)) num_threads(PetscMin(pieces, VpThreads)) clause) \
+    VP_PRAGMA(omp parallel for schedule(dynamic, VpLoopChunk(n, pieces)) num_threads(VpThreads) if ((pieces) > 1) clause) \
     for (int32_t i = 0; i < (n); i++)
 #else
   #define VP_LOOP_PIECES(i, n, pieces, clause) for (int32_t i = 0; i < (n); i++)
