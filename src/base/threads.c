@@ -140,7 +140,7 @@ void VpLoopCopy(void *to, const void *from, size_t bytes)
 {
   const int32_t pages = (int32_t)((bytes + PAGE - 1) / PAGE);
 
-  RunLoop(pages, CountPieces(pages, LEAST_ITEMS / 16), CopyPages, &(Copy){(char *)to, (const char *)from, bytes});
+  if (bytes) RunLoop(pages, CountPieces(pages, LEAST_ITEMS / 16), CopyPages, &(Copy){(char *)to, (const char *)from, bytes});
 }
 
 void VpLoopTake(double *to, size_t width, const double *from, size_t stride, int32_t n)
