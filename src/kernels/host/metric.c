@@ -69,10 +69,10 @@ INLINE void FindTraces(const VpMetricView *m, const Tables *T, const int n, int3
     Traces        end[SIDES];
     SideNumbers   s;
 
+    FetchSides(m, NumberOf(m, cell + Later(n)), 0, SIDES);
     LoadScaled(m, n, at, x + (size_t)(cell - first) * (size_t)Power(n), z);
     UNROLL (int d = 0; d < DIM; d++) TakeEnds(T, n, d, 0, 2, z, end + 2 * d);
     ROLL_CELL (int side = SIDES - 1; side >= 0; side--) { /* Those of x, whose numbers were stored one by one, come last. */
-      FetchSide(m, NumberOf(m, cell + Later(n)), side);
       FindSideNumbers(m, n, at, side, &s);
       TakeFlux(T, n, IsFull(m), &s, end[side]);
       StoreTraces(n, end[side], traces + ((size_t)(cell - first) * SIDES + (size_t)side) * 2 * (size_t)FaceOf(n));
@@ -163,7 +163,6 @@ INLINE void AddSideTerms(const Piece *piece, const int n, int32_t cell, int32_t 
     REAL        memory[2][2 * FACE];
     SideNumbers s;
 
-    FetchSide(m, NumberOf(m, cell + Later(n)), side);
     FindSideNumbers(m, n, at, side, &s);
     SideForm(n, &s, own, TracesBeyond(piece, n, cell, side, memory), p[e], r[e]);
     TakeFluxAdjoint(piece->T, n, IsFull(m), &s, p[e], r[e]);
@@ -197,19 +196,18 @@ INLINE void SubtractFrom(const int n, const REAL *cell, V v[])
   }
 }
 
-/* Prefetches what makes the traces of own cells beyond a piece that are beside a cell: the first values, which more are fetched after. */
+/* Prefetches what makes the traces of own cells beyond a piece that are beside a cell. */
 INLINE void FetchBeyond(const Piece *piece, const int n, int32_t cell)
 {
   const VpMetricView *m = &piece->view->metric;
-  const int           first = PetscMin(Power(n), 64);
 
   for (int side = 0; side < SIDES; side++) {
     const int32_t next = piece->view->neighbor[(size_t)cell * SIDES + (size_t)side];
 
     if (next >= 0 && next < piece->view->nown && (next < piece->first || next >= piece->last)) {
-      Fetch(piece->x + (size_t)next * (size_t)Power(n), first);
-      if (m->factor) FetchNumbers(m->precision == VP_SINGLE, m->factor, (size_t)NumberOf(m, next) * (size_t)Power(n), first);
-      FetchSide(m, NumberOf(m, next), VpTurnSide(side, TurnOf(piece->view, cell, side)));
+      Fetch(piece->x + (size_t)next * (size_t)Power(n), Power(n));
+      if (m->factor) FetchNumbers(m->precision == VP_SINGLE, m->factor, (size_t)NumberOf(m, next) * (size_t)Power(n), Power(n));
+      FetchSides(m, NumberOf(m, next), VpTurnSide(side, TurnOf(piece->view, cell, side)), 1);
     }
   }
 }
@@ -224,6 +222,7 @@ INLINE void ApplyToPiece(const Piece *piece, const int n, int32_t first, int32_t
     const int32_t at = NumberOf(m, cell);
     const size_t  own = (size_t)cell * (size_t)Power(n);
 
+    FetchSides(m, NumberOf(m, cell + Later(n)), 0, SIDES);
     Fetch(m->beyond + (size_t)NumberOf(m, cell + Later(n)) * (size_t)(SIDES * FaceOf(n)), SIDES * FaceOf(n));
     if (!HasAllTraces(m)) FetchBeyond(piece, n, PetscMin(cell + 1, last - 1));
     LoadScaled(m, n, at, piece->x + own, z);

@@ -160,7 +160,7 @@ INLINE int32_t NumberOf(const VpMetricView *m, int32_t cell)
 /* how many cells later numbers are needed that are prefetched now */
 INLINE int Later(const int n)
 {
-  return PetscMax(1, 512 / Power(n));
+  return 1 + 512 / Power(n);
 }
 
 /* numbers [first, first + count) of an array of the metric. scratch: memory for them */
@@ -237,12 +237,12 @@ typedef struct {
   REAL        penalty, scratch[DIM * FACE];
 } SideNumbers;
 
-/* Prefetches H of a side. */
-INLINE void FetchSide(const VpMetricView *m, int32_t at, int side)
+/* Prefetches H of `count` sides of a cell. */
+INLINE void FetchSides(const VpMetricView *m, int32_t at, int side, int count)
 {
   const int each = (m->affine ? 1 : VpMetricRows(DIM, m->components)) * m->spread;
 
-  FetchNumbers(m->precision == VP_SINGLE, m->side, ((size_t)at * SIDES + (size_t)side) * (size_t)each, each);
+  FetchNumbers(m->precision == VP_SINGLE, m->side, ((size_t)at * SIDES + (size_t)side) * (size_t)each, count * each);
 }
 
 INLINE void FindSideNumbers(const VpMetricView *m, const int n, int32_t at, int side, SideNumbers *s)
