@@ -4,9 +4,8 @@
 extern "C" {
 #include "../../src/base/threads.h"
 }
-#include <cstring>
 
-enum { STAGE = 16 << 20, LEAST = 1 << 20, ITEM = 64 }; /* bytes of a buffer; of the smallest large array; that a thread copies at least */
+enum { STAGE = 16 << 20, LEAST = 1 << 20 }; /* bytes of a buffer; more bytes are a large array */
 
 static struct {
   char       *host;
@@ -45,14 +44,6 @@ struct Piece {
   size_t      bytes;
 };
 
-static void CopyPiece(void *context, int32_t, int32_t first, int32_t last)
-{
-  const Piece *p = (const Piece *)context;
-  const size_t at = (size_t)first * ITEM;
-
-  memcpy(p->to + at, p->from + at, PetscMin(p->bytes, (size_t)last * ITEM) - at);
-}
-
 static PetscErrorCode UploadStaged(const char *host, size_t bytes, char *p)
 {
   PetscFunctionBegin;
@@ -60,7 +51,7 @@ static PetscErrorCode UploadStaged(const char *host, size_t bytes, char *p)
     Piece piece = {host + at, stage[i].host, PetscMin(bytes - at, (size_t)STAGE)};
 
     VpCudaCall(cudaEventSynchronize(stage[i].sent));
-    VpLoop((int32_t)((piece.bytes + ITEM - 1) / ITEM), CopyPiece, &piece);
+    VpLoopCopy(piece.to, piece.from, piece.bytes);
     VpCudaCall(cudaMemcpyAsync(p + at, piece.to, piece.bytes, cudaMemcpyHostToDevice, VpCudaStream));
     VpCudaCall(cudaEventRecord(stage[i].sent, VpCudaStream));
   }
@@ -72,7 +63,7 @@ static PetscErrorCode TakePiece(int i, Piece *piece)
 {
   PetscFunctionBegin;
   VpCudaCall(cudaEventSynchronize(stage[i].sent));
-  VpLoop((int32_t)((piece->bytes + ITEM - 1) / ITEM), CopyPiece, piece);
+  VpLoopCopy(piece->to, piece->from, piece->bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -120,27 +120,18 @@ void VpLoopHeavy(int32_t n, VpLoopBody body, void *context)
   RunLoop(n, VpLoopHeavyPieces(n), body, context);
 }
 
-enum { PAGE = 4096 };
-
-typedef struct {
-  char       *to;
-  const char *from;
-  size_t      bytes;
-} Copy;
-
-static void CopyPages(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Copy  *c = (const Copy *)context;
-  const size_t start = (size_t)first * PAGE, end = (size_t)last * PAGE;
-
-  memcpy(c->to + start, c->from + start, PetscMin(end, c->bytes) - start);
-}
+enum { PAGE = 4096, LEAST_PAGES = 64 }; /* bytes of a page; fewer pages are not worth the start of a thread */
 
 void VpLoopCopy(void *to, const void *from, size_t bytes)
 {
   const int32_t pages = (int32_t)((bytes + PAGE - 1) / PAGE);
 
-  if (bytes) RunLoop(pages, CountPieces(pages, LEAST_ITEMS / 16), CopyPages, &(Copy){(char *)to, (const char *)from, bytes});
+  VP_LOOP_PIECES(page, pages, CountPieces(pages, LEAST_PAGES), )
+  {
+    const size_t at = (size_t)page * PAGE;
+
+    memcpy((char *)to + at, (const char *)from + at, PetscMin((size_t)PAGE, bytes - at));
+  }
 }
 
 void VpLoopTake(double *to, size_t width, const double *from, size_t stride, int32_t n)
