@@ -74,7 +74,7 @@ VP_SIZE int VpFrameDirection(int frame, int axis)
 }
 VP_SIZE int VpFrameSide(int frame, int side)
 {
-  const int d = frame ? VpFrameDirection(frame, side / 2) : side / 2;
+  const int d = VpFrameDirection(frame, side / 2);
 
   return 2 * d + ((side & 1) ^ VpFrameFlips(frame, d));
 }
