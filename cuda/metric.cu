@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
       (S::many && f.m.factor ? scale * factor[k * stride] : scale) * (t.end[side % 2][0][k] * p + t.end[side % 2][1][k] * q);
 }
 
-/* Finds the sides beyond turned ones, and gives the own cells among them the numbers of ghosts, from first on. side [n]: turned sides;
-   list [n]: 0 for those that have no own cell beyond */
+/* list[i] = the side that an own cell beyond turned side i has there, 2 dim cell + side, or 0 if the cell beyond is no own one. An own cell
+   becomes number first + i in `neighbor`, as if it were a ghost. side [n]: the turned sides */
 static __global__ void LinkTurnedSides(const uint8_t *turn, const int32_t *side, int32_t n, int nside, int32_t nown, int32_t first,
                                        int32_t *neighbor, int32_t *list)
 {

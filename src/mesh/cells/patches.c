@@ -179,11 +179,10 @@ static int64_t PositionOf(VpMesh mesh, int32_t cell)
   return VpLatticeEncode(mesh->geometry->lattice, mesh->geometry->box[cell], mesh->geometry->coord + 3 * (size_t)cell);
 }
 
-/* whether a cell is lower than its neighbours at a corner, and all of them are there: then the patch may be its own */
-static PetscBool MayBeLowest(VpMesh mesh, int32_t cell, int corner)
+/* Whether a cell beyond every side at a corner is there, and none of them is lower than the cell. Most cells around a vertex fail here,
+   before the search for all of them. */
+static PetscBool MayBeLowest(VpMesh mesh, int32_t cell, int corner, int64_t position)
 {
-  const int64_t position = PositionOf(mesh, cell);
-
   for (int d = 0; d < mesh->dim; d++) {
     const int32_t next = VpMeshNeighbor(mesh, cell, 2 * d + (corner >> d & 1));
 
@@ -202,7 +201,7 @@ static void FindTreePatch(const Search *search, int32_t lowest, int corner, Patc
   VpStar        star;
 
   *p = (Patch){.cls = NONE};
-  if (!MayBeLowest(mesh, lowest, corner) || !VpFindStar(&sides, lowest, corner, &star)) return;
+  if (!MayBeLowest(mesh, lowest, corner, position) || !VpFindStar(&sides, lowest, corner, &star)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     p->cell[i] = (int32_t)star.cell[i];
     p->frame[i] = star.frame[i];
